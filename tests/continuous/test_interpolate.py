@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from jostle.continuous.certified.quick_directions import bulge_of
 from jostle.continuous.interpolate import STRAIGHT, pose_at, turn_between
-from jostle.continuous.moving_point import Turn, most_acceleration, place, place_all_into
+from jostle.continuous.moving_point import Turn, place, place_all_into
 from jostle.errors import InputError
 from jostle.geometry.pose import rotation_about, translation
 from jostle.geometry.rigid import transform_points
@@ -70,7 +71,7 @@ def test_motions_leave_their_chords_by_no_more_than_the_acceleration_allows():
         start, end = vec3s([w0, w1])
         first, span = rng.uniform(0, 0.5), rng.uniform(0, 0.5)
         ends = [np.array(place(start, end, turn, first + share * span)) for share in (0.0, 1.0)]
-        allowed = most_acceleration(start, end, turn) * span**2 / 8
+        allowed = bulge_of(turn.angle) * np.linalg.norm(np.cross(turn.axis, w1 - w0)) * span**2
         worst = 0.0
         for share in np.linspace(0, 1, 21):
             there = np.array(place(start, end, turn, first + share * span))

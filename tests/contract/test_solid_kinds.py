@@ -56,8 +56,8 @@ def test_whole_numbers_decide_the_same():
         if len(contacts) and (contacts.kind == TOUCHING).all():
             decided.append(pieces.interiors_meet(one, other))
             # Where nothing but a part without contacts is inside, the surfaces that touch say nothing of it.
-            meshes_told = [part for mesh in meshes for part in (mesh.vertices, mesh.faces)]
-            found = rational.interiors_meet(*meshes_told, contacts.face_a, contacts.face_b)
+            surfaces = [rational.Surface(mesh.vertices, mesh.faces) for mesh in meshes]
+            found = rational.interiors_meet(*surfaces, contacts.face_a, contacts.face_b)
             inside = any(kind in (jostle.Kind.A_IN_B, jostle.Kind.B_IN_A) for kind in kinds(*meshes))
             assert found == decided[-1] or (decided[-1] and inside), (one.name, other.name)
     assert 5 < sum(decided) < len(decided) - 5
@@ -283,7 +283,7 @@ def test_edges_are_decided_in_floats_as_in_whole_numbers(monkeypatch):
             meshes, _ = wound_cells.pair(rng)
         contacts = jostle.collide(*meshes).contacts
         if len(contacts) and (contacts.kind == TOUCHING).all():
-            given = [*(part for mesh in meshes for part in (mesh.vertices, mesh.faces)), contacts.face_a, contacts.face_b]
+            given = [*(rational.Surface(mesh.vertices, mesh.faces) for mesh in meshes), contacts.face_a, contacts.face_b]
             sides = [[(f, k) for f in np.unique(faces).tolist() for k in range(3)] for faces in (contacts.face_a, contacts.face_b)]
             decided.append(rational.interiors_meet(*given, sides=sides))
             assert edge_pieces.interiors_meet(*given) == decided[-1], [mesh.vertices.tolist() for mesh in meshes]

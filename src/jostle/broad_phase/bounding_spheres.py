@@ -71,7 +71,7 @@ class BoundingSpheresFinder:
         fill_columns(*spheres_for_kernel(volumes, n), self._columns)
         found, self._pairs = compare_all(partial(compare_spheres, self._columns, n), n, self._pairs)
         self.counters = {"box_tests": n * (n - 1) // 2, "pairs": found}
-        return CandidatePairs(*self._pairs[:, :found].copy())
+        return CandidatePairs(self._pairs[0, :found].copy(), self._pairs[1, :found].copy())
 
     def change(self, body_count: int, old_to_new: NDArray[np.integer]) -> None:
         """Continue with other bodies."""

@@ -45,7 +45,7 @@ class AllPairsFinder:
         compare = partial(find_all_pairs, *boxes_for_kernel(volumes, n))
         found, self._pairs = compare_all(compare, n, self._pairs)
         self.counters = {"box_tests": n * (n - 1) // 2, "pairs": found}
-        return CandidatePairs(*self._pairs[:, :found].copy())
+        return CandidatePairs(self._pairs[0, :found].copy(), self._pairs[1, :found].copy())
 
     def change(self, body_count: int, old_to_new: NDArray[np.integer]) -> None:
         """Continue with other bodies."""
@@ -59,7 +59,7 @@ def compare_all(compare: Callable[[int, Ints, Ints, int, int], tuple[int, int]],
     """
 
     def search(pairs: Ints) -> int:
-        body_a, body_b = pairs
+        body_a, body_b = pairs[0], pairs[1]  # unpacking takes 1 µs more
         if n * n <= _SLICE:
             return int(compare(0, body_a, body_b, 0, _SLICE)[1])
         state = np.zeros(2, np.int64)  # body, pairs

@@ -109,7 +109,7 @@ class CoherentAabbFinder:
             "pairs_with_margins": self._count,
             "pairs": kept,
         }
-        return CandidatePairs(*self._found[:, :kept].copy())
+        return CandidatePairs(self._found[0, :kept].copy(), self._found[1, :kept].copy())
 
     def _reach(self) -> float:
         """Return the reach of margins: 0 while motions are incoherent, with exceptions."""

@@ -141,7 +141,7 @@ def sorted_once(pairs: Ints, found: int, tally: Ints) -> CandidatePairs:
     """
     sorted_pairs = np.empty((2, found), np.int32)
     kept = sort_pairs(pairs, found, tally, sorted_pairs)
-    return CandidatePairs(*sorted_pairs[:, :kept])
+    return CandidatePairs(sorted_pairs[0, :kept], sorted_pairs[1, :kept])
 
 
 @kernel

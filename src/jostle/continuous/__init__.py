@@ -1,4 +1,4 @@
-"""Contact along a motion: moving bodies, exact and certified queries, first contacts."""
+"""Contact along a motion: moving bodies, exact and certified queries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["MovingContacts", "edge_edge", "point_triangle"]
 
 
 def __getattr__(name: str) -> object:
-    # On use: every method that looks along motions imports from this package, and none of them needs these.
+    # Imported on use: methods for motions import from this package, and none of them needs these.
     if name in __all__:
         from jostle.continuous import queries
 

@@ -1,16 +1,15 @@
-"""Reports of queries along a motion: from face pairs with their first times to contacts, once for all methods.
+"""Reports of queries along a motion, from face pairs and their first times.
 
-A method hands over `MovingRows`: face pairs that meet within the step, with the time and the features of their first contact. Here
-the first of each pair of bodies is chosen (least time, of equally early ones the lowest faces) unless all were asked for, rows get
-their kinds and distances, and what the query does not want is left out.
+A method passes `MovingRows`: face pairs that meet within the step, with the time and the features of their first contact. Here the
+first row of each body pair is chosen (least time, then lowest faces) unless the query wants all, rows get their kinds and
+distances, and are filtered for the query.
 
-Kinds: of faces that touch or cross at t = 0 that of the static test there; TOUCHING of all later contacts; NEAR, with the distance
-at the time of contact, where a separation was asked for. Segment, point and normal are those at the time of contact.
+Kinds: faces that touch or cross at t = 0 have that of the static test; later contacts are TOUCHING; with a separation they are
+NEAR, with the distance at the time of contact. Segment, point and normal are those at the time of contact.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -27,18 +26,18 @@ from jostle.interface.body_pairs import CandidatePairs
 from jostle.interface.frame import Frame
 from jostle.interface.query import Query
 from jostle.kernels.arrays import read_only_view
-from jostle.report.report import Contacts, Counters, Details, Pairs, Report, replaced
+from jostle.report.report import Contacts, Counters, Pairs, Report, replaced
 
 NO_CONTACTS = replaced(Contacts.empty(), features=Features.none(0))  # features are never None along a motion
 
 
 class MovingRows(NamedTuple):
-    """Face pairs of many pairs of bodies, in any order: the number of the pair in the list, faces, first time, features there."""
+    """Face pairs in any order: body pair number, faces, first time and features."""
 
     pair: Ints
     face_a: Ints
     face_b: Ints
-    time: Floats  # inf where they do not meet
+    time: Floats  # inf if they do not meet
     features: Features
 
     def select(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> MovingRows:
@@ -47,7 +46,7 @@ class MovingRows(NamedTuple):
 
     @staticmethod
     def joined(parts: list[MovingRows]) -> MovingRows:
-        """Return all rows of several."""
+        """Return all rows of the parts."""
         if not parts:
             none = np.empty(0, np.int32)
             return MovingRows(none, none, none, np.empty(0), Features.none(0))
@@ -56,7 +55,7 @@ class MovingRows(NamedTuple):
 
 
 def first_of_each_pair(rows: MovingRows) -> MovingRows:
-    """Return of each pair of bodies the row with the least time, of equally early ones that of the lowest (face_a, face_b)."""
+    """Return the earliest row of each body pair; ties go to the lowest faces."""
     if len(rows.pair) == 1:
         return rows
     order = np.lexsort((rows.face_b, rows.face_a, rows.time, rows.pair))
@@ -66,7 +65,7 @@ def first_of_each_pair(rows: MovingRows) -> MovingRows:
 
 
 def first_of_all_pairs(rows: MovingRows) -> MovingRows:
-    """Return the one row with the least time, of equally early ones that of the lowest pair, and there of the lowest faces."""
+    """Return the earliest row; ties go to the lowest body pair, then the lowest faces."""
     return rows.select(np.lexsort((rows.face_b, rows.face_a, rows.pair, rows.time))[:1])
 
 
@@ -78,12 +77,12 @@ def motion_report(
     Parameters
     ----------
     rows : MovingRows
-        Those that the method found, all of them or at least the first of each pair of bodies; with `rows="any"` at least the first
-        of all. In any order, each once.
+        Rows that the method found: all, or at least the first of each body pair; with `rows="any"` at least the first of all. In
+        any order, each once.
     pairs : CandidatePairs
-        The pairs of bodies, by number, sorted.
+        The body pairs, by number, sorted.
     bodies : MovingBodies
-        The surfaces that the method looked at.
+        The surfaces that the method tested.
     """
     met = np.isfinite(rows.time)
     if not met.all():
@@ -104,33 +103,34 @@ def motion_report(
 
 
 def contacts_in_motion(rows: MovingRows, pairs: CandidatePairs, bodies: MovingBodies, frame: Frame, separation: float) -> Contacts:
-    """Return sorted rows as contacts; where they are is computed when it is asked for, or at once where distances need it."""
+    """Return sorted rows as contacts.
+
+    Their geometry is computed on first access, or at once if distances need it.
+    """
     body_a, body_b = pairs.body_a[rows.pair], pairs.body_b[rows.pair]
     kind = _kinds_at_start(rows, body_a, body_b, bodies, frame)
     kind[kind == 0] = NEAR if separation > 0.0 else TOUCHING
-    where = details_in_motion(bodies, frame, body_a, body_b, rows.face_a, rows.face_b, rows.time, kind, rows.features)
-    distance = np.zeros(len(kind))
-    details: Details | Callable[[], Details] = where
-    if separation > 0.0:
-        details, near = where(), kind == NEAR
-        distance[near] = np.linalg.norm(details.segment[near, 1] - details.segment[near, 0], axis=1)
-    return Contacts(
-        body_a=body_a, body_b=body_b, face_a=rows.face_a, face_b=rows.face_b, kind=kind, distance=distance, time=rows.time,
-        _details=details, features=rows.features,
+    contacts = Contacts(
+        body_a=body_a, body_b=body_b, face_a=rows.face_a, face_b=rows.face_b, kind=kind, distance=np.zeros(len(kind)),
+        time=rows.time, features=rows.features,
     )  # fmt: skip
+    compute = details_in_motion(bodies, frame, contacts)
+    if separation == 0.0:
+        return replaced(contacts, _details=compute)
+    details, near = compute(), kind == NEAR
+    contacts.distance[near] = np.linalg.norm(details.segment[near, 1] - details.segment[near, 0], axis=1)
+    return replaced(contacts, _details=details)
 
 
 def _kinds_at_start(rows: MovingRows, body_a: Ints, body_b: Ints, bodies: MovingBodies, frame: Frame) -> NDArray[np.uint8]:
-    """Return the kinds of those rows, sorted by pair, that touch at t = 0 and have that time; 0 of the others."""
+    """Return the kinds of rows with time 0 (sorted by pair), 0 for the others."""
     kind = np.zeros(len(rows.pair), np.uint8)
     at_start = np.flatnonzero(rows.time == 0.0)
     if len(at_start) == 0:
         return kind
     for chosen in np.split(at_start, np.flatnonzero(np.diff(rows.pair[at_start])) + 1):
-        a, b = bodies.of(frame, int(body_a[chosen[0]])), bodies.of(frame, int(body_b[chosen[0]]))
+        a, b = (moving_faces(*bodies.of(frame, int(body[chosen[0]]))) for body in (body_a, body_b))
         found, code = np.empty(len(chosen), np.uint8), np.empty(len(chosen), np.int8)
-        faces_a, faces_b = moving_faces(*a), moving_faces(*b)
-        rows_a, rows_b = read_only_view(rows.face_a[chosen]), read_only_view(rows.face_b[chosen])
-        start_contacts(faces_a.start, faces_a.faces, faces_b.start, faces_b.faces, rows_a, rows_b, found, code)
+        start_contacts(a, b, read_only_view(rows.face_a[chosen]), read_only_view(rows.face_b[chosen]), found, code)
         kind[chosen] = found
     return kind

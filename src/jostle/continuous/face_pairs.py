@@ -1,12 +1,13 @@
-"""First times of contact of face pairs of two moving surfaces: the basic tests of Eckstein and Schömer, section 4.2.
+"""First times of contact of face pairs: Eckstein and Schömer, section 4.2.
 
-Faces that touch at t = 0, by the exact static test, have the time 0; no others have. Where both surfaces move along straight lines
-and no separation is asked for, the rest is decided by queries of corners against faces and of pairs of edges, each asked once
-though several face pairs share it: exactly with `roots="certified"` (never late, early by at most `tolerance`), or with the
-paper's root finders, which may miss contacts. Where a surface turns, or with a separation, the distance of the two faces is
-followed (`continuous/certified/triangles.py`): never missed, never late, and a hit where it falls to the separation and a stated δ.
+Exactly the faces that touch at t = 0, by the exact static test, have the time 0. If both surfaces move along straight lines and
+there is no separation, queries of corners against faces and of pairs of edges decide the rest, each made once although several face
+pairs share it: exactly with `roots="certified"` (never late, early by at most `tolerance`), or with the paper's root finders, which
+may miss contacts. If a surface rotates, or with a separation, the distance of the two faces is followed
+(`continuous/certified/triangles.py`): no contact is missed or late, and there is one if the distance falls to the separation plus a
+stated δ.
 
-Deviation from the paper: it tests all features of two leaves; queries are culled by the signs of coordinate differences first.
+Deviation: the paper tests all features of two leaves; here signs of coordinate differences cull queries first.
 """
 
 from __future__ import annotations
@@ -33,19 +34,19 @@ __all__ = ["FaceTimes", "Features", "MovingSurface", "first_times"]
 
 Codes = NDArray[np.int8]
 
-LARGEST_CHUNK = 8192  # face pairs whose queries are collected at once: 24 MB at the very most
-LARGEST_START = 1 << 16  # face pairs that are tested at the start at once: 0.1 s at the very most
-FIRST_CHUNK = 128  # of those in order of their earliest times; each further one has twice as many
-TOGETHER = 1e-9  # of the step: of features that meet within this, corners on faces are named before edges
+LARGEST_CHUNK = 8192  # face pairs whose queries are collected at once: at most 24 MB
+LARGEST_START = 1 << 16  # face pairs tested at the start at once: at most 0.1 s
+FIRST_CHUNK = 128  # in order of earliest times; each further chunk has twice as many
+TOGETHER = 1e-9  # of the step: among features that meet within this, corners on faces are reported before edges
 WITHIN = 1.001  # bodies nearer than this times the separation have reached it
-# Times of faces that do not touch at the start are at least this, so that the time 0.0 means contact at the start.
+# Times of faces that do not touch at the start are at least this: 0.0 means contact at the start.
 LEAST_TIME = float(np.finfo(np.float64).tiny)
 
 
 class FaceTimes(NamedTuple):
     """First times of face pairs, and the features that meet then."""
 
-    time: Floats  # (n,) 0 … 1, inf where they do not meet (or were not looked at)
+    time: Floats  # (n,) 0 … 1, inf if they do not meet (or were not tested)
     features: Features
 
 
@@ -66,25 +67,25 @@ def first_times(
     Parameters
     ----------
     a, b : MovingSurface
-        The same one for a surface against itself.
+        The same object for a surface against itself.
     face_a, face_b : (n,) int32
         Faces by number; each pair once.
     separation : float
-        The distance at which faces count as in contact (docs/conventions.md: motion); `kept_separation` of the two bodies. Always
-        certified where it is not 0.
+        The distance at which faces count as in contact (docs/conventions.md: motion); `kept_separation` of the two bodies. Above 0,
+        times are always certified.
     roots : {"certified", "regula_falsi", "linear_interpolation"}
     tolerance : float
-        By how much of the step a time may be early.
+        How early a time may be, as a part of the step.
     earliest : (n,) float64, optional
-        A time before which each face pair cannot come within the separation and `slack(a, b)`; for `only_first`.
+        For `only_first`: a time before which each face pair cannot come within the separation plus `slack(a, b)`.
     only_first : bool
-        Only the first contact is wanted: face pairs are looked at in order of `earliest`, and those that cannot come before the
-        best one found are left out (inf). The least time, and the lowest (face_a, face_b) that has it, are the same as without;
-        but where the distance is followed and more than 255 face pairs meet, the time is a tenth of the tolerance earlier, and of
-        faces that meet within that any may be named.
+        Find only the first contact: face pairs are tested in order of `earliest`, and those that cannot come before the best one so
+        far are left out (inf). The least time, and the lowest (face_a, face_b) that has it, are the same as without; but if the
+        distance is followed and more than 255 face pairs meet, the time is a tenth of the tolerance earlier, and any of the faces
+        that meet within that may be reported.
     lead : (5,) float64, optional
-        With `only_first`, from `moving_triangles.new_lead`: what several calls have in common of which the first contact of all is
-        wanted. Its caller takes `moving_triangles.early` off the least time.
+        With `only_first`, from `triangles.new_lead`: shared by several calls of which the first contact of all is wanted. The
+        caller subtracts `triangles.early` from the least time.
     """
     face_a, face_b = np.ascontiguousarray(face_a, np.int32), np.ascontiguousarray(face_b, np.int32)
     count = len(face_a)
@@ -95,47 +96,46 @@ def first_times(
     if waiting is None or (len(waiting) and not (only_first and len(waiting) < count)):
         work.look_at(face_a, face_b, waiting, earliest, only_first, time, code)
     if own_lead:
-        tell_earlier(time, early(work.lead, tolerance))
-    features = Features(
-        np.empty(count, np.uint8), np.empty((count, 3), np.int32), np.empty(count, np.uint8), np.empty((count, 3), np.int32)
-    )
-    write_features(code, read_only_view(face_a), read_only_view(face_b), work.faces_a.faces, work.faces_b.faces, *features)
+        shift_earlier(time, early(work.lead, tolerance))
+    features = Features.empty(count)
+    write_features(code, read_only_view(face_a), read_only_view(face_b), work.faces_a.faces, work.faces_b.faces, features)
     return FaceTimes(time, features)
 
 
 def start_distance(a: MovingSurface, b: MovingSurface, face_a: Ints, face_b: Ints, most: float) -> float:
-    """Return the least distance of face pairs (n,) at t = 0, 0.0 exactly where some touch; `most` if none is nearer than that."""
+    """Return the least distance of face pairs (n,) at t = 0, at most `most`.
+
+    It is exactly 0.0 if some touch.
+    """
     faces_a, faces_b = moving_faces(*a), moving_faces(*b)
     rows_a, rows_b = read_only_view(face_a), read_only_view(face_b)
     for begin in range(0, len(face_a), LARGEST_START):  # not all at once, so that Ctrl-C is heard
         part = slice(begin, begin + LARGEST_START)
-        most = least_start_distance(
-            faces_a.start, faces_a.faces, faces_b.start, faces_b.faces, rows_a[part], rows_b[part], float(most)
-        )
+        most = least_start_distance(faces_a, faces_b, rows_a[part], rows_b[part], float(most))
     return most
 
 
 def kept_separation(separation: float, distance: float) -> float:
-    """Return the separation that two bodies must keep which are this far apart at t = 0: that asked for, or what they have.
+    """Return the separation that two bodies at this distance at t = 0 must keep.
 
-    It is one length for all of their faces, so that a body within the separation slides from face to face of the other. A body that
-    was stopped at the separation is within it, though it was stopped a little before. The length stays above 0: faces that touch at
-    the start are free where they part.
+    It is the requested one, or a little less than they have. It is one length for all of their faces, so that a body within the
+    separation slides from face to face of the other. A body that was stopped at the separation is within it, though it was stopped
+    a little before. The length stays above 0: faces that touch at the start are free where they part.
     """
     return separation if distance > WITHIN * separation else max(KEPT_SHARE * distance, LEAST_TIME)
 
 
-def tell_earlier(time: Floats, by: float) -> None:
-    """Take a length of time off all times after the start."""
+def shift_earlier(time: Floats, by: float) -> None:
+    """Subtract `by` from all times after the start."""
     if by > 0.0:
         later = time > 0.0
         time[later] = np.maximum(time[later] - by, LEAST_TIME)
 
 
 def slack(a: MovingSurface, b: MovingSurface, tolerance: float = 1e-6) -> float:
-    """Return by how much more than the separation two faces may be apart at the time of their contact.
+    """Return how much beyond the separation two faces may be at their contact.
 
-    A bound on when and where faces may meet must hold for the separation and this, so that what it leaves out is no contact.
+    A bound on when and where faces may meet must hold for the separation plus this, so that it leaves out no contact.
     """
     corners = np.empty((8, 3))
     for k, vertices in enumerate((a.vertices_t0, a.vertices_t1, b.vertices_t0, b.vertices_t1)):
@@ -144,18 +144,18 @@ def slack(a: MovingSurface, b: MovingSurface, tolerance: float = 1e-6) -> float:
 
 
 def _share(tolerance: float) -> float:
-    """Twice the δ of `continuous/certified/triangles.py` for faces of size 1."""
+    """Return twice the δ of `certified/triangles.py` for faces of size 1."""
     return 2.0 * max(1e-6 * tolerance, 2.0**-39)
 
 
 def _room_for(most: int) -> QuerySet:
-    """Return a set for some queries at most, with none so far."""
+    """Return an empty set with room for this many queries."""
     table = np.full(1 << most.bit_length(), EMPTY, np.int32)  # more than there can be queries
     return QuerySet(table, np.empty((most, 2), np.int64), np.empty((most, 8, 3)), np.zeros(1, np.int64))
 
 
 class _Work:
-    """One call of `first_times`: the arrays as kernels want them."""
+    """One call of `first_times`, with its arrays for kernels."""
 
     def __init__(
         self, a: MovingSurface, b: MovingSurface, separation: float, roots: str, tolerance: float, lead: Floats | None
@@ -168,13 +168,16 @@ class _Work:
         self.follows_distance = separation > 0.0 or (roots == "certified" and not self.straight)
 
     def contacts_at_start(self, face_a: Ints, face_b: Ints, time: Floats, code: Codes) -> NDArray[np.int64] | None:
-        """Write the time 0 of face pairs that touch at the start; return the rows of the others, None for all."""
+        """Write time 0 for face pairs that touch at the start; return the other rows.
+
+        None stands for all rows.
+        """
         kind = np.empty(len(face_a), np.uint8)
         count, touching = len(face_a), 0
-        rows_a, rows_b, a, b = read_only_view(face_a), read_only_view(face_b), self.faces_a, self.faces_b
+        rows_a, rows_b = read_only_view(face_a), read_only_view(face_b)
         for begin in range(0, count, LARGEST_START):  # not all at once, so that Ctrl-C is heard
             part = slice(begin, begin + LARGEST_START)
-            touching += start_contacts(a.start, a.faces, b.start, b.faces, rows_a[part], rows_b[part], kind[part], code[part])
+            touching += start_contacts(self.faces_a, self.faces_b, rows_a[part], rows_b[part], kind[part], code[part])
         if touching == 0:
             return None
         time[kind != 0] = 0.0
@@ -190,7 +193,10 @@ class _Work:
         time: Floats,
         code: Codes,
     ) -> None:
-        """Write times and codes of these rows (None: of all), in chunks; with `only_first` as long as they can be the first."""
+        """Write times and codes of these rows (None: all), in chunks.
+
+        With `only_first` only as long as they can be the first.
+        """
         in_order = only_first and earliest is not None
         if in_order:
             assert earliest is not None
@@ -206,7 +212,7 @@ class _Work:
             chunk = np.arange(begin, end) if rows is None else rows[begin:end]
             if in_order:
                 assert earliest is not None
-                # A time is early by up to the tolerance: what is left out must be later than the best even so.
+                # A time is early by up to the tolerance: rows left out must be later than the best even so.
                 chunk = chunk[: int(np.searchsorted(earliest[chunk], best + self.tolerance, side="right"))]
                 if len(chunk) == 0:
                     return
@@ -217,7 +223,10 @@ class _Work:
             begin, size = end, min(2 * size, LARGEST_CHUNK)
 
     def times_of(self, face_a: Ints, face_b: Ints, time: Floats, code: Codes) -> None:
-        """Write times and codes of face pairs that do not touch at the start (with a separation: of any)."""
+        """Write times and codes of face pairs that do not touch at the start.
+
+        With a separation they may touch.
+        """
         if self.follows_distance:
             self._by_distance(face_a, face_b, time, code)
         else:
@@ -226,7 +235,7 @@ class _Work:
             np.maximum(time, LEAST_TIME, out=time)
 
     def _by_features(self, face_a: Ints, face_b: Ints, time: Floats, code: Codes) -> None:
-        """By queries of corners against faces and of pairs of edges."""
+        """Write times by queries of corners against faces and of pairs of edges."""
         count = len(face_a)
         points, edges, slots = _room_for(6 * count), _room_for(9 * count), np.empty((count, CODES), np.int32)
         collect_queries(self.faces_a, self.faces_b, read_only_view(face_a), read_only_view(face_b), points, edges, slots)
@@ -234,7 +243,7 @@ class _Work:
         least_times(slots, point_times, edge_times, TOGETHER, time, code)
 
     def _query_times(self, kind: int, queries: QuerySet) -> Floats:
-        """Return the first times of queries; the names of faces are negative."""
+        """Return the first times of queries; names of faces are negative."""
         count = int(queries.filled[0])
         corners, names = queries.corners[:count], queries.names[:count]
         if count == 0:
@@ -250,7 +259,7 @@ class _Work:
         return times
 
     def _by_distance(self, face_a: Ints, face_b: Ints, time: Floats, code: Codes) -> None:
-        """By following the distance of the two faces."""
+        """Write times by following the distance of the two faces."""
         meeting = np.empty(len(face_a), bool)
         rows_a, rows_b, a, b = read_only_view(face_a), read_only_view(face_b), self.faces_a, self.faces_b
         mark_meeting(a, b, rows_a, rows_b, self.separation, _share(self.tolerance), meeting)

@@ -1,9 +1,9 @@
-"""The basic tests of face pairs: 6 corners against faces and 9 pairs of edges each, asked once though many face pairs share them.
+"""The queries of face pairs: 6 corners against faces and 9 pairs of edges each.
 
-Each face pair has 15 codes: 0 … 2 corner i of face a against face b, 3 … 5 corner j of face b against face a, 6 … 14 edge i of a
-against edge j of b as 6 + 3 i + j, where edge k joins the corners k and (k + 1) mod 3. A query is written with its corners in an
-order of its own (those of a face as the mesh has them, the ends of an edge by their numbers), so that its answer does not depend on
-the face pair that asks. Queries of features that stay apart (`moving_faces.py`) are not asked.
+Each is made once although many face pairs share it. Each face pair has 15 codes: 0 … 2 corner i of face a against face b, 3 … 5
+corner j of face b against face a, 6 … 14 edge i of a against edge j of b as 6 + 3 i + j, where edge k joins corner k and the
+next. A query has its corners in an order of its own (those of a face as in the mesh, the ends of an edge by number), so that
+its answer does not depend on the face pair. Queries of features that stay apart (`moving_faces.py`) are culled.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from jostle.continuous.moving_faces import (
     stay_apart,
 )
 from jostle.continuous.moving_point import turn_from
-from jostle.geometry.features import EDGE, FACE, NONE, VERTEX
+from jostle.geometry.features import EDGE, FACE, NONE, VERTEX, Features
 from jostle.geometry.triangle import union_of_bounds
 from jostle.geometry.vector import minus
 from jostle.kernels.hash_set import EMPTY, HALF_WORD, first_place
@@ -40,25 +40,28 @@ from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import borrowed
 
 CODES = 15
-FIRST_OF_B, FIRST_OF_EDGES, FACES = 3, 6, 15  # FACES: two faces that cross, where neither corners nor edges meet
+FIRST_OF_B, FIRST_OF_EDGES, FACES = 3, 6, 15  # FACES: two faces that cross, without contact of corners or edges
 CULLED = -1
-AT_END = 4  # the corners of a query at the end stand after those at the start
+AT_END = 4  # the corners of a query at the end come after those at the start
 
 FaceRows = NDArray[np.int32]
 Codes = NDArray[np.int8]
 
 
 class QuerySet(NamedTuple):
-    """Queries of one kind, each once: a hash table (a power of two, of EMPTY) of their numbers, names (n,2), corners (n,8,3)."""
+    """Queries of one kind, each once, with a hash table of their numbers."""
 
-    table: NDArray[np.int32]
-    names: NDArray[np.int64]
-    corners: Floats
-    filled: NDArray[np.int64]  # (1,): how many there are
+    table: NDArray[np.int32]  # a power of two of numbers or EMPTY
+    names: NDArray[np.int64]  # (n,2)
+    corners: Floats  # (n,8,3)
+    filled: NDArray[np.int64]  # (1,) the number of queries
 
 
 class QueryName(NamedTuple):
-    """Its two features: a vertex by its number, a face by -1 - number, an edge by both ends, the lower one first."""
+    """The two features of a query.
+
+    A vertex by its number, a face by -1 - number, an edge by both ends, the lower first.
+    """
 
     a: int
     b: int
@@ -72,7 +75,7 @@ class Edge(NamedTuple):
 
 
 class FacePair(NamedTuple):
-    """Two faces by number, with their corners and boxes, and by how much they may leave these."""
+    """Two faces by number, with corners, boxes, and how far they may leave these."""
 
     i: int
     j: int
@@ -102,7 +105,10 @@ def mark_meeting(
     share: float,
     meeting: NDArray[np.bool_],
 ) -> None:
-    """Write to meeting (n,) whether faces of rows may come within `separation` and a share of their size."""
+    """Write to meeting (n,) whether faces may come within `separation`.
+
+    A share of their size is added.
+    """
     a, b = borrowed_faces(a), borrowed_faces(b)
     for row in range(face_a.shape[0]):
         pair = face_pair(a, b, as_int64(face_a[row]), as_int64(face_b[row]))
@@ -120,9 +126,12 @@ def _borrowed_queries(queries: QuerySet) -> QuerySet:
 
 @kernel(forceinline=True)
 def numbered(queries: QuerySet, name: QueryName) -> int:
-    """Return the number of a query. A new one gets the next number and its name entered; its corners are still to be written."""
+    """Return the number of a query, entering a new one.
+
+    The caller writes the corners of a new one.
+    """
     places = queries.table.shape[0]
-    # A table of numbers, not of keys: these stand with the queries, and the table is a quarter as large to clear.
+    # A table of numbers, not of keys, which are with the queries: the table to clear is a quarter as large.
     place = first_place(name.a, name.b, places)
     while queries.table[place] != EMPTY:
         number = as_int64(queries.table[place])
@@ -182,7 +191,7 @@ def _edge_bounds(body: MovingFaces, edge: Edge) -> MovingBounds:
 
 @kernel(forceinline=True)
 def _collect_points(a: MovingFaces, b: MovingFaces, pair: FacePair, points: QuerySet, slots: FaceRows, row: int) -> None:
-    """Ask for the corners of both faces against the other face."""
+    """Collect the queries of the corners of both faces against the other face."""
     for k in range(3):
         v, w = corner(pair.corners_a, k), corner(pair.corners_b, k)
         if not stay_apart(moving_point_bounds(moving_point(a, v)), pair.box_b, pair.bulge):
@@ -193,7 +202,7 @@ def _collect_points(a: MovingFaces, b: MovingFaces, pair: FacePair, points: Quer
 
 @kernel(forceinline=True)
 def _collect_edges(a: MovingFaces, b: MovingFaces, pair: FacePair, edges: QuerySet, slots: FaceRows, row: int) -> None:
-    """Ask for the edges of both faces against each other."""
+    """Collect the queries of the edges of both faces against each other."""
     for k in range(3):
         edge_a = edge_of_face(pair.corners_a, k)
         box = _edge_bounds(a, edge_a)
@@ -209,9 +218,10 @@ def _collect_edges(a: MovingFaces, b: MovingFaces, pair: FacePair, edges: QueryS
 def collect_queries(
     a: MovingFaces, b: MovingFaces, face_a: FaceRows, face_b: FaceRows, points: QuerySet, edges: QuerySet, slots: FaceRows
 ) -> None:
-    """Write the queries of rows face_a, face_b (n,) that are not culled, and their numbers into slots (n,15), CULLED for others.
+    """Write the queries of rows (n,) that are not culled, and their numbers.
 
-    There is room for 6 n queries of corners against faces, and for 9 n of pairs of edges.
+    Numbers go into slots (n,15), CULLED for the others. There is room for 6 n queries of corners against faces, and for 9 n of
+    pairs of edges.
     """
     a, b, points, edges = borrowed_faces(a), borrowed_faces(b), _borrowed_queries(points), _borrowed_queries(edges)
     for row in range(face_a.shape[0]):
@@ -233,7 +243,10 @@ def _query_time(slots: FaceRows, row: int, code: int, point_times: Floats, edge_
 
 @kernel
 def least_times(slots: FaceRows, point_times: Floats, edge_times: Floats, together: float, time: Floats, code: Codes) -> None:
-    """Write the least time of the queries of each row (inf if none), and the lowest code that is later by at most `together`."""
+    """Write the least query time of each row (inf if none), and its code.
+
+    The code is the lowest that is later by at most `together`.
+    """
     for row in range(slots.shape[0]):
         least = np.inf
         for k in range(CODES):
@@ -250,39 +263,41 @@ def least_times(slots: FaceRows, point_times: Floats, edge_times: Floats, togeth
 
 @kernel(forceinline=True)
 def _write_feature(kinds: Bytes, vertices: Ints, row: int, kind: int, feature: Corners) -> None:
-    """Write a feature and its vertices, filled up with -1."""
+    """Write a feature and its vertices, padded with -1."""
     kinds[row] = kind
     for k in range(3):
         vertices[row, k] = corner(feature, k) if k < kind else -1
 
 
 @kernel
-def write_features(
-    code: Codes,
-    face_a: FaceRows,
-    face_b: FaceRows,
-    faces_a: Ints,
-    faces_b: Ints,
-    kind_a: Bytes,
-    vertices_a: Ints,
-    kind_b: Bytes,
-    vertices_b: Ints,
-) -> None:
-    """Write the features of codes (n,) int8 of rows: kinds (n,) uint8, and vertices (n,3) int32 filled up with -1."""
+def features_of_code(a: Corners, b: Corners, code: int) -> tuple[Corners, Corners]:
+    """Return the vertices of the features of a code; the last one is repeated."""
+    if 0 <= code < FIRST_OF_B:
+        p = corner(a, code)
+        return Corners(p, p, p), b
+    if FIRST_OF_B <= code < FIRST_OF_EDGES:
+        p = corner(b, code - FIRST_OF_B)
+        return a, Corners(p, p, p)
+    if FIRST_OF_EDGES <= code < FACES:
+        edge_a, edge_b = edge_of_face(a, (code - FIRST_OF_EDGES) // 3), edge_of_face(b, (code - FIRST_OF_EDGES) % 3)
+        return Corners(edge_a.p, edge_a.q, edge_a.q), Corners(edge_b.p, edge_b.q, edge_b.q)
+    return a, b
+
+
+@kernel
+def write_features(code: Codes, face_a: FaceRows, face_b: FaceRows, faces_a: Ints, faces_b: Ints, out: Features) -> None:
+    """Write kinds (n,) and vertices (n,3), padded with -1, of the features of codes."""
     for row in range(code.shape[0]):
-        c = as_int64(code[row])
-        corners_a, corners_b = corners_at(faces_a, as_int64(face_a[row])), corners_at(faces_b, as_int64(face_b[row]))
+        c, i, j = as_int64(code[row]), as_int64(face_a[row]), as_int64(face_b[row])
+        on_a, on_b = features_of_code(corners_at(faces_a, i), corners_at(faces_b, j), c)
         feature_a, feature_b = FACE, FACE
         if c < 0:
             feature_a, feature_b = NONE, NONE
         elif c < FIRST_OF_B:
-            feature_a, corners_a = VERTEX, Corners(corner(corners_a, c), -1, -1)
+            feature_a = VERTEX
         elif c < FIRST_OF_EDGES:
-            feature_b, corners_b = VERTEX, Corners(corner(corners_b, c - FIRST_OF_B), -1, -1)
+            feature_b = VERTEX
         elif c < FACES:
             feature_a, feature_b = EDGE, EDGE
-            edge_a = edge_of_face(corners_a, (c - FIRST_OF_EDGES) // 3)
-            edge_b = edge_of_face(corners_b, (c - FIRST_OF_EDGES) % 3)
-            corners_a, corners_b = Corners(edge_a.p, edge_a.q, -1), Corners(edge_b.p, edge_b.q, -1)
-        _write_feature(kind_a, vertices_a, row, feature_a, corners_a)
-        _write_feature(kind_b, vertices_b, row, feature_b, corners_b)
+        _write_feature(out.kind_a, out.vertices_a, row, feature_a, on_a)
+        _write_feature(out.kind_b, out.vertices_b, row, feature_b, on_b)

@@ -1,4 +1,4 @@
-"""FirstContact: when and where two bodies first meet along a motion, as `jostle.first_contact` returns it."""
+"""FirstContact: the result of `jostle.first_contact`."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from jostle.report.report import Contacts
 
 @dataclass(frozen=True, eq=False)
 class FirstContact:
-    """When and where two bodies first meet along a motion. Truth value: whether they do.
+    """When and where two bodies first meet along a motion; true if they do.
 
     Features are given by the vertices of the mesh: ("vertex", (i,)), ("edge", (i, j)) or ("face", (i, j, k)).
     """
 
-    time: float  # 0 … 1 within the motion, inf where they never meet
+    time: float  # 0 … 1 within the motion, inf if they never meet
     face_a: int = -1
     face_b: int = -1
     feature_a: Feature | None = None
@@ -32,7 +32,7 @@ class FirstContact:
 
     @staticmethod
     def of(contacts: Contacts) -> FirstContact:
-        """Return the first of the rows in time, of equally early ones the first in order."""
+        """Return the earliest row; ties go to the first."""
         if len(contacts) == 0:
             return FirstContact(math.inf)
         row = int(np.argmin(contacts.time))

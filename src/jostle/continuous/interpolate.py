@@ -1,8 +1,8 @@
-"""Between two poses: the shortest screw from one to the other, and the pose at any time on it.
+"""The shortest screw between two poses, and the pose at any time on it.
 
-A rigid body turns about the axis of its relative rotation by the least angle, and the part of its way along the axis is straight.
-A turn is (kx, ky, kz, angle) as in `continuous/moving_point.py`, which says where vertices are in between; poses in between are
-for placing a body (a walk that stops before a contact), for pictures, and for bounding the motion of boxes.
+A rigid body rotates about the axis of its relative rotation by the least angle, and its motion along the axis is uniform. A turn is
+(kx, ky, kz, angle) as in `continuous/moving_point.py`, which places vertices in between; poses in between serve to place a body (a
+walk that stops before a contact), for pictures, and to bound the motion of boxes.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from jostle.kernels.arrays import read_only_view
 
 STRAIGHT = np.array([0.0, 0.0, 1.0, 0.0])
 STRAIGHT.flags.writeable = False
-# Below this angle (radians) the arc leaves the chord by less than a rounding: the motion is taken as straight.
+# Below this angle (radians) the arc leaves the chord by less than a rounding: the motion counts as straight.
 LEAST_ANGLE = 1e-14
-# Nearer than this to half a turn the direction of the axis is lost, and with it which of the two ways is shorter.
+# Nearer than this to half a turn the direction of the axis is lost, and with it which of the two rotations is shorter.
 LEAST_REST_OF_HALF_TURN = 1e-6
 
 
 def turn_between(pose_t0: NDArray[np.float64], pose_t1: NDArray[np.float64], owner: str = "") -> NDArray[np.float64]:
-    """Return the turn (kx, ky, kz, angle) of the shortest screw between two poses (4,4); `STRAIGHT` if they do not turn.
+    """Return the turn (kx, ky, kz, angle) of the shortest screw between poses (4,4).
 
-    Raises `InputError` for half a turn, which has no shortest way.
+    It is `STRAIGHT` if they have the same rotation. Raises `InputError` for half a turn, which has no shortest way.
     """
     start, end = pose_t0[:3, :3], pose_t1[:3, :3]
     if np.array_equal(start, end):
@@ -48,7 +48,7 @@ def turn_between(pose_t0: NDArray[np.float64], pose_t1: NDArray[np.float64], own
 
 
 def pose_at(pose_t0: ArrayLike, pose_t1: ArrayLike, time: float) -> NDArray[np.float64]:
-    """Return the pose (4,4) at a time in 0 … 1 on the shortest screw from one pose to another."""
+    """Return the pose (4,4) at a time in 0 … 1 on the shortest screw between poses."""
     first, last = cast.as_pose(pose_t0, "pose_t0"), cast.as_pose(pose_t1, "pose_t1")
     time = cast.as_number(time, "time")
     if not 0.0 <= time <= 1.0:
@@ -59,7 +59,7 @@ def pose_at(pose_t0: ArrayLike, pose_t1: ArrayLike, time: float) -> NDArray[np.f
     pose = first.copy()
     if turn[3] > 0.0:
         pose[:3, :3] = rotation_about(turn[:3], time * turn[3])[:3, :3] @ first[:3, :3]
-    # The origin of the body is a point of it, and moves like all of them.
+    # The body's origin moves like all its points.
     origin = np.empty((1, 3))
     place_all_into(
         read_only_view(first[None, :3, 3].copy()), read_only_view(last[None, :3, 3].copy()), read_only_view(turn), time, origin

@@ -1,7 +1,7 @@
-"""Bodies within a step: the moving surfaces of a frame, and where the faces of rows are at their times.
+"""Moving surfaces of the bodies of a frame, and faces at given times.
 
 A rigid body moves along the shortest screw between its two poses, a deforming one along straight lines of its world vertices.
-World vertices are kept from frame to frame: the end of one step is the start of the next, and a body at rest stays where it is.
+World vertices are kept between frames: the end of one step is the start of the next, and a body at rest stays where it is.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ from jostle.kernels.arrays import read_only_view
 
 
 class MovingBodies:
-    """The moving surfaces of the bodies of a world, made once for each step; a detector holds one of these."""
+    """The moving surfaces of a world's bodies, made once per step.
+
+    A detector holds one of these.
+    """
 
     def __init__(self) -> None:
         self._frame: Frame | None = None
@@ -29,7 +32,10 @@ class MovingBodies:
         self._placed: dict[int, list[tuple[bytes, Floats, Floats]]] = {}  # of each body: pose, vertices, world vertices
 
     def of(self, frame: Frame, body: int) -> MovingSurface:
-        """Return a body of this frame, by number. Raises `InputError` where it turns by half a turn."""
+        """Return a body of this frame, by number.
+
+        Raises `InputError` if it rotates by half a turn.
+        """
         if frame is not self._frame:
             self._frame, self._surfaces = frame, {}
         found = self._surfaces.get(body)
@@ -57,12 +63,12 @@ class MovingBodies:
         return MovingSurface(ends[0], ends[1], faces, turn)
 
     def forget(self) -> None:
-        """Forget all that is kept: bodies have other numbers now."""
+        """Drop all kept data, because bodies have other numbers."""
         self._frame, self._surfaces, self._placed = None, {}, {}
 
 
 def triangles_at(surfaces: Mapping[int, MovingSurface], body: Ints, face: Ints, time: Floats) -> Floats:
-    """(n,3,3) world corners of the faces of rows, each at its own time; surfaces by the numbers of bodies."""
+    """Return (n,3,3) world corners of the faces of rows, each at its own time."""
     start, end, turn = np.empty((len(face), 3, 3)), np.empty((len(face), 3, 3)), np.empty((len(face), 4))
     for number in np.unique(body).tolist():
         rows = body == number
@@ -75,7 +81,7 @@ def triangles_at(surfaces: Mapping[int, MovingSurface], body: Ints, face: Ints, 
 
 
 def moving_bodies_of(frame: Frame) -> list[int]:
-    """Return the numbers of the bodies whose pose or vertices differ between the ends of the step."""
+    """Return the bodies whose pose or vertices change within the step."""
     moved = (frame.poses_t0 != frame.poses).any(axis=(1, 2))
     for body in frame.bodies.deforming:
         moved[body] |= frame.vertices_t0[body] is not frame.vertices[body]
@@ -84,17 +90,20 @@ def moving_bodies_of(frame: Frame) -> list[int]:
 
 
 def body_at(frame: Frame, body: int, time: float) -> tuple[Floats, Floats | None]:
-    """Return the pose (4,4) of a body at a time in 0 … 1, and the vertices of a deforming one in its own coordinates."""
+    """Return a body's pose (4,4) at a time in 0 … 1, and its vertices if it deforms.
+
+    Vertices are in its own coordinates.
+    """
     start, end = frame.poses_t0[body], frame.poses[body]
     if not frame.bodies.deformable[body]:
         if 0.0 < time < 1.0:
-            turn_between(start, end, f"body {frame.bodies.names[body]!r}")  # which names the body, where it makes half a turn
+            turn_between(start, end, f"body {frame.bodies.names[body]!r}")  # raises with the body's name for half a turn
         return pose_at(start, end, time), None
     first, last = frame.vertices_t0[body], frame.vertices[body]
     if time == 0.0 or time == 1.0:
         return (start, first) if time == 0.0 else (end, last)
     if not np.array_equal(start, end):
-        # Straight lines of the world, seen from the last pose.
+        # Straight lines in the world, in coordinates of the last pose.
         from_world = np.linalg.inv(end[:3, :3])
         first = (transform_points(start, first) - end[:3, 3]) @ from_world.T
         last = (transform_points(end, last) - end[:3, 3]) @ from_world.T

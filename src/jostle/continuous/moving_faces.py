@@ -1,6 +1,6 @@
-"""The faces of a body within a step, as kernels take them, and boxes at both ends of a motion.
+"""The faces of a moving body for kernels, and boxes at both ends of a motion.
 
-Cull: on an axis on which one feature lies beyond the other at both ends of a straight motion it does so all the time, because the
+Culling: a feature that lies beyond another on an axis at both ends of a straight motion does so all the time, because the
 difference is linear in time. Signs of differences are exact. Arcs leave their chords by at most the bulges of both faces together.
 """
 
@@ -20,7 +20,7 @@ from jostle.kernels.structs import borrowed
 
 
 class MovingFaces(NamedTuple):
-    """World vertices (n,3) at both ends of a step, faces (m,3), and the turn (4,) of `moving_point.py`."""
+    """World vertices (n,3) at both ends of a step, faces (m,3), and a turn (4,)."""
 
     start: Floats
     end: Floats
@@ -64,7 +64,7 @@ def moving_faces(start: Floats, end: Floats, faces: Ints, turn: Floats) -> Movin
 
 @kernel(forceinline=True)
 def borrowed_faces(body: MovingFaces) -> MovingFaces:
-    """Return the same faces without counted references, which cost more than the work in loops over face pairs."""
+    """Return the faces without counted references, which cost more than the work."""
     return MovingFaces(borrowed(body.start), borrowed(body.end), borrowed(body.faces), borrowed(body.turn))
 
 
@@ -115,8 +115,11 @@ def moving_edge_bounds(p: MovingPoint, q: MovingPoint) -> MovingBounds:
 
 @kernel(forceinline=True)
 def stay_apart(a: MovingBounds, b: MovingBounds, gap: float) -> bool:
-    """Whether two boxes are more than `gap` apart on one axis and one side at both ends of a motion."""
-    # Written out, so that the boxes stay in registers.
+    """Return whether boxes are more than `gap` apart on one axis at both ends.
+
+    The order on that axis must be the same.
+    """
+    # Unrolled, so that the boxes stay in registers.
     return (
         (a.start.lower.x - b.start.upper.x > gap and a.end.lower.x - b.end.upper.x > gap)
         or (b.start.lower.x - a.start.upper.x > gap and b.end.lower.x - a.end.upper.x > gap)
@@ -129,7 +132,7 @@ def stay_apart(a: MovingBounds, b: MovingBounds, gap: float) -> bool:
 
 @kernel
 def bulge_of_face(face: MovingTriangle, turn: Turn) -> float:
-    """Return how far the corners of a face leave the straight lines between their ends at most, rounded up."""
+    """Return how far a face's corners leave their chords at most, rounded up."""
     if turn.angle == 0.0:
         return 0.0
     longest, size = 0.0, 0.0

@@ -1,9 +1,9 @@
-"""How a vertex moves within a step: from its place at t = 0 to its place at t = 1, on a straight line or on the arc of a screw.
+"""How a vertex moves within a step: on a straight line or on the arc of a screw.
 
-A motion is given by its two ends and a turn (kx, ky, kz, angle): the unit direction of the axis and the angle in [0, π), 0 for
-straight lines. The ends are the world vertices that every exact method sees, so a motion begins and ends on them to the bit,
-whatever the poses lack in orthonormality; in between the part of the way across the axis is an arc of that angle, the part
-along the axis is straight. All vertices of a rigid body with its turn move along one screw.
+A motion has two ends and a turn (kx, ky, kz, angle): the unit direction of the axis and the angle in [0, π), 0 for straight lines.
+The ends are the world vertices of every exact method, so a motion begins and ends on them to the bit, even if the poses are not
+quite orthonormal; in between, the motion across the axis is an arc of that angle, the motion along it is uniform. All vertices of a
+rigid body with its turn move along one screw.
 
 With D = w1 - w0, m its part across the axis, s = t - 1/2 and h = angle/2 the place at t is
 w0 + t D + m (sin(2hs)/(2 sin h) - s) - (k × m)(cos(2hs) - cos h)/(2 sin h).
@@ -15,7 +15,7 @@ import math
 from typing import Any, NamedTuple
 
 from jostle._types import Floats
-from jostle.geometry.vector import Vec3, cross, dot, length, minus, plus, point_at, point_from, times, write_point
+from jostle.geometry.vector import Vec3, cross, dot, minus, plus, point_at, point_from, times, write_point
 from jostle.kernels.jit import kernel
 
 
@@ -27,7 +27,7 @@ class Turn(NamedTuple):
 
 
 class Arc(NamedTuple):
-    """What an arc adds to its chord at a time: factors of m and of -(k × m)."""
+    """The offset of an arc from its chord at a time, as factors of m and -(k × m)."""
 
     along: float
     aside: float
@@ -47,25 +47,25 @@ def turn_at(turns: Any, i: int) -> Turn:
 
 @kernel
 def arc_factors(angle: float, t: float) -> Arc:
-    """Return what an arc of this angle adds to its chord at time t; both factors are 0 at the ends."""
+    """Return what an arc of this angle adds to its chord at time t; 0 at the ends."""
     if angle == 0.0 or t == 0.0 or t == 1.0:
         return Arc(0.0, 0.0)
     half, s = 0.5 * angle, t - 0.5
     twice_sine = 2.0 * math.sin(half)
-    # cos(2hs) - cos h as a product: the difference would lose the digits of a small angle.
+    # cos(2hs) - cos h as a product: the difference would cancel for a small angle.
     aside = 2.0 * math.sin(half * t) * math.sin(half * (1.0 - t)) / twice_sine
     return Arc(math.sin(angle * s) / twice_sine - s, aside)
 
 
 @kernel(forceinline=True)
 def across_axis(axis: Vec3, way: Vec3) -> Vec3:
-    """Return m, the part of a way across an axis."""
+    """Return m, the part of a displacement across an axis."""
     return minus(way, times(dot(axis, way), axis))
 
 
 @kernel
 def place_with_factors(start: Vec3, end: Vec3, axis: Vec3, t: float, arc: Arc) -> Vec3:
-    """Return the place at time t of a point that goes from start to end; the arc comes from `arc_factors`."""
+    """Return where a point from start to end is at time t, given its arc factors."""
     if t == 1.0:
         return end
     way = minus(end, start)
@@ -89,15 +89,3 @@ def place_all_into(points_t0: Floats, points_t1: Floats, turn: Floats, t: float,
     arc = arc_factors(angle, t)
     for i in range(points_t0.shape[0]):
         write_point(out, i, place_with_factors(point_at(points_t0, i), point_at(points_t1, i), axis, t, arc))
-
-
-@kernel
-def most_acceleration(start: Vec3, end: Vec3, turn: Turn) -> float:
-    """Return the length of the second derivative of the place, which is the same at all times; 0 for straight lines.
-
-    A motion leaves its own chord over a part Δt of the step by at most this times Δt²/8.
-    """
-    if turn.angle == 0.0:
-        return 0.0
-    sideways = length(cross(turn.axis, minus(end, start)))
-    return turn.angle * turn.angle * sideways / (2.0 * math.sin(0.5 * turn.angle))

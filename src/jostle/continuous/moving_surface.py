@@ -1,7 +1,7 @@
-"""MovingSurface: what the tests along a motion see of a body.
+"""MovingSurface: a body as the tests along a motion see it.
 
-Vertices go from `vertices_t0` to `vertices_t1`, both in the world and to the bit those of the static tests, along straight lines
-(turn with angle 0) or along the arcs of one screw (`continuous/moving_point.py`).
+Vertices move from `vertices_t0` to `vertices_t1`, world vertices bit for bit those of the static tests, along straight lines (a
+turn with angle 0) or along the arcs of one screw (`continuous/moving_point.py`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class MovingSurface(NamedTuple):
 
     @property
     def is_straight(self) -> bool:
-        """Whether all vertices move along straight lines, or rest."""
+        """Whether all vertices move along straight lines or rest."""
         return float(self.turn[3]) == 0.0
 
     @property
@@ -42,7 +42,7 @@ class MovingSurface(NamedTuple):
         return places
 
     def most_bulge(self) -> float:
-        """Return the farthest that any vertex leaves the straight line between its ends, rounded up; 0 for straight lines."""
+        """Return how far any vertex leaves its chord, rounded up; 0 for straight lines."""
         if self.is_straight:
             return 0.0
         angle = float(self.turn[3])

@@ -1,11 +1,10 @@
-"""Exact continuous queries on arrays: does a moving point meet a moving triangle, does an edge meet an edge, and when?
+"""Exact continuous queries on arrays: moving point–triangle and edge–edge.
 
-`point_triangle` and `edge_edge` are for users, who may choose the root finder and a separation; `certified_times` is the exact
-ladder behind them, for corners that move on straight lines. It goes through a batch in slices: floats first
-(`straight/search.py`), then exact integers for what floats leave open (`straight/exact_search.py`), then whole numbers of
-any size (`straight/algebraic.py`).
+`point_triangle` and `edge_edge` are public, with a choice of root finder and separation; `certified_times` is the exact ladder
+behind them, for corners that move on straight lines. It decides a batch in slices: floats first (`straight/search.py`), then exact
+integers for what floats leave open (`straight/exact_search.py`), then integers of any size (`straight/algebraic.py`).
 
-Guarantee of "certified" with separation 0: no contact is missed and none is invented, whatever is degenerate, parallel, in one
+Guarantee of "certified" with separation 0: no contact is missed and none is false, even if corners are degenerate, parallel, in one
 plane or at rest; a time is never after the first contact, and at most `tolerance` before it.
 """
 
@@ -45,7 +44,7 @@ class MovingContacts(NamedTuple):
     hit : (n,) bool
         Whether there is contact within the step.
     time : (n,) float64
-        The first time of contact, as a part of the step in [0,1]; inf where there is none.
+        The first time of contact, as a part of the step in [0,1]; inf if there is none.
     """
 
     hit: NDArray[np.bool_]
@@ -76,9 +75,9 @@ def point_triangle(
         How early a time may be, as a part of the step, in (0,1]. Floats are never late. With a separation it sets how much more
         than this distance there may be at the time reported.
     separation : float
-        A distance >= 0, in the unit of the coordinates: contact is where the distance falls to it. One that starts nearer is free
-        as long as it does not approach. No contact is missed and no time late; by how much more than this distance one may be apart
-        is said in `continuous/certified/triangles.py`. With roots="certified" only.
+        A distance >= 0, in the unit of the coordinates: contact is where the distance falls to it. Features that start nearer are
+        free as long as they do not approach. No contact is missed and no time is late; `continuous/certified/triangles.py` states
+        how far beyond this distance a contact may be. With roots="certified" only.
 
     Returns
     -------
@@ -140,7 +139,7 @@ def _answer(kind: int, corners: Floats, roots: str, tolerance: float, separation
 
 
 def certified_times(kind: int, corners: Floats, tolerance: float) -> Floats:
-    """Return the first times of contact of straight motions, exactly decided; inf where there is none.
+    """Return the first times of contact of straight motions, exactly decided, or inf.
 
     Parameters
     ----------
@@ -148,9 +147,9 @@ def certified_times(kind: int, corners: Floats, tolerance: float) -> Floats:
         POINT_TRIANGLE or EDGE_EDGE.
     corners : (n,8,3) float64
         Four corners at t = 0, then the same at t = 1: the point and the triangle, or the ends of the first and the second edge.
-        Not checked: finite, 0 or 1e-30 … 1e30 in magnitude.
+        Unchecked: they must be finite, 0 or 1e-30 … 1e30 in magnitude.
     tolerance : float
-        How early a time may be; at the default of the public functions, and at any other above 1.2e-10, it is at most 1.2e-10.
+        How early a time may be; never more than 1.2e-10.
     """
     corners = read_only_view(corners)
     times, outcome = np.empty(len(corners)), np.zeros(len(corners), np.uint8)
@@ -169,7 +168,10 @@ _exact_workspaces = Workspaces(new_exact_work)
 def _decide(
     kind: int, planar: bool, corners: Floats, rows: NDArray[np.int64], finest: float, times: Floats, outcome: NDArray[np.uint8]
 ) -> int:
-    """Decide some rows; return how many of them floats have left to exact integers, which say in `outcome` what they leave."""
+    """Decide some rows; return how many of them floats left to exact integers.
+
+    `outcome` tells what these leave open.
+    """
     if len(rows) == 0:
         return 0
     opened = 0

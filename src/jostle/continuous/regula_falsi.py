@@ -1,15 +1,14 @@
-"""The basic tests of Eckstein and Schömer (1999, §4.2): when a vertex meets a face, or an edge an edge, by root finding.
+"""The root finding tests of Eckstein and Schömer (1999, §4.2).
 
 A function d(t) changes its sign where a collision may occur: for a vertex and a face the signed distance of the vertex from the
-plane of the face, for two edges d = n·(w1 - v1) with n = (v2 - v1) × (w2 - w1). It is evaluated at discrete points of the motion:
-the ends of the step, or of equal parts of it. Between two values of different sign the root is approximated by linear
-interpolation, and then, if iterations are asked for, by the method regula falsi in its plain form. At last the paper's
-inequalities say whether the root is a real collision.
+plane of the face, for two edges d = n·(w1 - v1) with n = (v2 - v1) × (w2 - w1). It is evaluated at the ends of the step, or of
+equal parts of it. Between two values of different sign the root is approximated by linear interpolation and then, with iterations,
+by plain regula falsi. Finally the paper's inequalities decide whether the root is a real collision.
 
-Nothing is certified. Missed are contacts without a change of sign (grazing ones, two roots in one part of the step), contacts
-whose root is not accurate enough for the inequalities, and most of those in motions that stay in a plane (d is 0 throughout:
-only the ends are looked at). Deviation: for parallel edges and faces without area n is 0, the inequalities hold trivially,
-and the paper would report all of them, however far apart; here none is reported.
+Nothing is certified. It misses contacts without a change of sign (grazing ones, two roots in one part of the step), contacts whose
+root is too inaccurate for the inequalities, and most contacts of motions that stay in a plane (d is 0 throughout: only the ends are
+tested). Deviation: for parallel edges and faces without area n is 0, the inequalities hold trivially, and the paper would report
+all of them at any distance; here none is reported.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from jostle._types import Floats
 from jostle.continuous.moving_point import Turn, arc_factors, place_with_factors, turn_at
+from jostle.continuous.straight.polynomials import EDGE_EDGE, POINT_TRIANGLE
 from jostle.errors import InputError
 from jostle.geometry.vector import Vec3, cross, divided, dot, length, minus
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.slices import run_in_slices
 
-POINT_TRIANGLE, EDGE_EDGE = 0, 1
 AT_START, AT_END = 0, 4  # the first of the four corners in a row of eight
 FIRST_SLICE = 4096
 
@@ -43,7 +42,7 @@ class FourCorners(NamedTuple):
 
 
 class BasicTest(NamedTuple):
-    """Two features within a step: their kind, corners at both ends, and the turns of the first and of the second."""
+    """Two features within a step: kind, corners at both ends, and both turns."""
 
     kind: int
     start: FourCorners
@@ -67,7 +66,7 @@ class Sample(NamedTuple):
 
 
 class RootFinder(NamedTuple):
-    """In how many parts of the step a change of sign is looked for, and when regula falsi ends."""
+    """The parts of the step searched for a sign change, and when regula falsi ends."""
 
     steps: int
     iterations: int
@@ -122,13 +121,13 @@ def normal_and_gap(kind: int, now: FourCorners) -> NormalAndGap:
 
 @kernel(forceinline=True)
 def beyond_edge(normal: Vec3, p: Vec3, q: Vec3, vertex: Vec3) -> bool:
-    """Whether a vertex lies outside of the edge pq of a face with this normal."""
+    """Return whether a vertex lies outside the edge pq of a face with this normal."""
     return dot(cross(minus(q, p), normal), minus(vertex, p)) > 0.0
 
 
 @kernel
 def is_collision(kind: int, now: FourCorners) -> bool:
-    """Whether a root of d is a real collision, by the paper's inequalities."""
+    """Return whether a root of d is a real collision, by the paper's inequalities."""
     normal = normal_and_gap(kind, now).normal
     squared = dot(normal, normal)
     if squared == 0.0:
@@ -143,13 +142,13 @@ def is_collision(kind: int, now: FourCorners) -> bool:
 
 @kernel(forceinline=True)
 def secant(low: Sample, high: Sample) -> float:
-    """Return where the straight line through two values of different sign is 0."""
+    """Return where the line through two values of different sign is 0."""
     return low.time + (high.time - low.time) * (low.gap / (low.gap - high.gap))
 
 
 @kernel
 def approximate_root(test: BasicTest, low: Sample, high: Sample, finder: RootFinder) -> float:
-    """Return the root of d between two times at which it has different signs: linear interpolation, then regula falsi."""
+    """Return a root of d between a sign change, by interpolation and regula falsi."""
     t = secant(low, high)
     for _ in range(finder.iterations):
         here = Sample(t, normal_and_gap(test.kind, places_at(test, t)).gap)
@@ -167,7 +166,7 @@ def approximate_root(test: BasicTest, low: Sample, high: Sample, finder: RootFin
 
 @kernel
 def first_collision(test: BasicTest, finder: RootFinder) -> float:
-    """Return the first time of collision that root finding sees; inf if it sees none."""
+    """Return the first time of collision that root finding finds, or inf."""
     now = places_at(test, 0.0)
     low = Sample(0.0, normal_and_gap(test.kind, now).gap)
     if low.gap == 0.0 and is_collision(test.kind, now):
@@ -206,7 +205,7 @@ def regula_falsi_times(
     tolerance: float = 1e-9,
     steps: int = 1,
 ) -> NDArray[np.float64]:
-    """Return the times (n,) of collision that root finding sees; inf where it sees none.
+    """Return the times (n,) of collision that root finding finds, or inf.
 
     Parameters
     ----------
@@ -217,11 +216,11 @@ def regula_falsi_times(
     turn_first, turn_second : (4,) float64
         How the vertex or first edge, and the face or second edge, move in between (`moving_point.py`); angle 0 for straight lines.
     iterations : int
-        Steps of regula falsi at most; 0 for linear interpolation alone.
+        Most steps of regula falsi; 0 for linear interpolation alone.
     tolerance : float
         Regula falsi ends when the time changes by no more than this part of the step.
     steps : int
-        In how many equal parts of the step a change of sign is looked for; the paper has 1, the whole step.
+        Equal parts of the step that are searched for a change of sign; the paper has 1, the whole step.
     """
     given = read_only_view(np.asarray(corners, dtype=np.float64))
     if given.ndim != 3 or given.shape[1:] != (8, 3):

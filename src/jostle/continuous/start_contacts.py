@@ -1,14 +1,14 @@
-"""Faces of rows at times of their own, and the contacts and distances of faces at the start of a motion.
+"""Contacts and distances of faces at the start; faces of rows at their times.
 
-`start_contacts` is the exact static test on the vertices at t = 0, with the features that touch there (the codes are those of
-`feature_queries.py`): faces that cross at the start need neither a corner on a face nor two edges on each other.
+`start_contacts` is the exact static test on the vertices at t = 0, with the features that touch there (codes of
+`feature_queries.py`): faces that cross at the start need have neither a corner on a face nor two touching edges.
 """
 
 from __future__ import annotations
 
-from jostle._types import Bytes, Floats, Ints
-from jostle.continuous.feature_queries import FACES, FIRST_OF_B, FIRST_OF_EDGES, Codes, FaceRows
-from jostle.continuous.moving_faces import Corners, MovingBounds, corner, corners_at, stay_apart
+from jostle._types import Bytes, Floats
+from jostle.continuous.feature_queries import FACES, Codes, FaceRows, features_of_code
+from jostle.continuous.moving_faces import Corners, MovingBounds, MovingFaces, corners_at, stay_apart
 from jostle.continuous.moving_point import arc_factors, place_with_factors, turn_at
 from jostle.geometry.contact_kind import CROSSING
 from jostle.geometry.exact_zero_distance import exact_zero_distance
@@ -23,7 +23,7 @@ FACES_THEMSELVES = -1
 
 @kernel
 def place_rows(start: Floats, end: Floats, turn: Floats, time: Floats, out: Floats) -> None:
-    """Write the places of the corners of rows (n,3,3), with turns (n,4) and times (n,), into out (n,3,3)."""
+    """Write the corners (n,3,3) of rows at times (n,), with turns (n,4)."""
     for row in range(time.shape[0]):
         axis, angle = turn_at(turn, row)
         t = time[row]
@@ -34,27 +34,11 @@ def place_rows(start: Floats, end: Floats, turn: Floats, time: Floats, out: Floa
 
 
 @kernel
-def features_of_code(a: Corners, b: Corners, code: int) -> tuple[Corners, Corners]:
-    """Return the vertices that make up the features of a code of two faces; vertices and edges repeat the last one."""
-    if 0 <= code < FIRST_OF_B:
-        p = corner(a, code)
-        return Corners(p, p, p), b
-    if FIRST_OF_B <= code < FIRST_OF_EDGES:
-        p = corner(b, code - FIRST_OF_B)
-        return a, Corners(p, p, p)
-    if FIRST_OF_EDGES <= code < FACES:
-        k, m = (code - FIRST_OF_EDGES) // 3, (code - FIRST_OF_EDGES) % 3
-        q, r = corner(a, (k + 1) % 3), corner(b, (m + 1) % 3)
-        return Corners(corner(a, k), q, q), Corners(corner(b, m), r, r)
-    return a, b
-
-
-@kernel
 def start_contact(vertices_a: Floats, a: Corners, vertices_b: Floats, b: Corners) -> tuple[int, int]:
-    """Return the kind of contact of two faces and its code, as `start_contacts` has them."""
+    """Return kind and code of the contact of two faces, as in `start_contacts`."""
     kind, code = 0, -1
-    # First the faces, then their features as triangles without area: the test is exact for these too. One place where it is
-    # called, because each takes seconds to compile.
+    # First the faces, then their features as triangles without area: the test is exact for these too. It is called in one place
+    # only, because each call takes seconds to compile.
     for trial in range(FACES_THEMSELVES, FACES):
         on_a, on_b = features_of_code(a, b, trial)
         found = triangles_touch(
@@ -73,43 +57,31 @@ def start_contact(vertices_a: Floats, a: Corners, vertices_b: Floats, b: Corners
 
 
 @kernel
-def start_contacts(
-    vertices_a: Floats,
-    faces_a: Ints,
-    vertices_b: Floats,
-    faces_b: Ints,
-    face_a: FaceRows,
-    face_b: FaceRows,
-    kind: Bytes,
-    code: Codes,
-) -> int:
-    """Write 0, TOUCHING or CROSSING of rows face_a, face_b (n,) into kind (n,) uint8, and what touches into code (n,) int8.
+def start_contacts(a: MovingFaces, b: MovingFaces, face_a: FaceRows, face_b: FaceRows, kind: Bytes, code: Codes) -> int:
+    """Write kinds (n,) and codes (n,) of rows (n,) of faces at the start.
 
-    vertices (v,3) in the world at the start; the code is -1 of faces that are apart, FACES of those that cross, and else the lowest
-    one of features that touch. Returns how many rows touch.
+    The kind is 0, TOUCHING or CROSSING; the code is -1 if the faces are apart, FACES if they cross, else the lowest of features
+    that touch. Returns how many rows touch.
     """
     touching = 0
     for row in range(face_a.shape[0]):
         i, j = as_int64(face_a[row]), as_int64(face_b[row])
         kind[row], code[row] = 0, -1
-        if not bounds_meet(triangle_bounds(face_at(vertices_a, faces_a, i)), triangle_bounds(face_at(vertices_b, faces_b, j))):
+        if not bounds_meet(triangle_bounds(face_at(a.start, a.faces, i)), triangle_bounds(face_at(b.start, b.faces, j))):
             continue
-        kind[row], code[row] = start_contact(vertices_a, corners_at(faces_a, i), vertices_b, corners_at(faces_b, j))
+        kind[row], code[row] = start_contact(a.start, corners_at(a.faces, i), b.start, corners_at(b.faces, j))
         if kind[row] != 0:
             touching += 1
     return touching
 
 
 @kernel
-def least_start_distance(
-    vertices_a: Floats, faces_a: Ints, vertices_b: Floats, faces_b: Ints, face_a: FaceRows, face_b: FaceRows, least: float
-) -> float:
-    """Return the least distance of rows face_a, face_b (n,) at the start, vertices (v,3); `least` if none is nearer."""
+def least_start_distance(a: MovingFaces, b: MovingFaces, face_a: FaceRows, face_b: FaceRows, least: float) -> float:
+    """Return the least distance of rows (n,) at the start, at most `least`."""
     for row in range(face_a.shape[0]):
-        a = face_at(vertices_a, faces_a, as_int64(face_a[row]))
-        b = face_at(vertices_b, faces_b, as_int64(face_b[row]))
-        box_a, box_b = triangle_bounds(a), triangle_bounds(b)
+        one, other = face_at(a.start, a.faces, as_int64(face_a[row])), face_at(b.start, b.faces, as_int64(face_b[row]))
+        box_a, box_b = triangle_bounds(one), triangle_bounds(other)
         if least <= 0.0 or stay_apart(MovingBounds(box_a, box_a), MovingBounds(box_b, box_b), least):
             continue
-        least = min(least, exact_zero_distance(a, b))
+        least = min(least, faces_distance(one, other))
     return least

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle._types import Ints
+from jostle.interface.body_pairs import CandidatePairs
+from jostle.report.assemble import Rows
 from jostle.report.report import Counters
 from jostle.tables import MOST_HTML_ROWS, counted, html_table
 
@@ -34,38 +36,29 @@ class Batch:
     counters: Counters
 
     @staticmethod
-    def of(
-        sets: int,
-        number: Ints,
-        body_a: Ints,
-        body_b: Ints,
-        face_a: Ints,
-        face_b: Ints,
-        kind: NDArray[np.uint8],
-        rows: str,
-        work: Counters,
-    ) -> Batch:
-        """Make a batch from sorted rows; `number` is the set of each."""
+    def of(sets: int, pairs: CandidatePairs, found: Rows, rows: str, counters: Counters) -> Batch:
+        """Make a batch from sorted rows: row pair k is pair k % n of set k // n."""
+        number, pair = np.divmod(found.pair, np.int32(max(1, len(pairs.body_a))))
         touching = np.zeros(sets, bool)
         touching[number] = True
         kept = slice(0 if rows == "any" else None)
-        number, body_a, body_b, kind = number[kept], body_a[kept], body_b[kept], kind[kept]
-        new = np.ones(len(number), bool)
-        new[1:] = (number[1:] != number[:-1]) | (body_a[1:] != body_a[:-1]) | (body_b[1:] != body_b[:-1])
-        start = np.flatnonzero(new)
+        number, body_a, body_b, kind = number[kept], pairs.body_a[pair[kept]], pairs.body_b[pair[kept]], found.kind[kept]
+        start = np.flatnonzero(np.diff(found.pair[kept], prepend=-1))
         worst = np.maximum.reduceat(kind, start) if len(start) else kind[:0]
-        pairs = (_offsets(number[start], sets), body_a[start], body_b[start], worst)
         kept = slice(None if rows == "faces" else 0)
         return Batch(
             touching,
-            *pairs,
+            _offsets(number[start], sets),
+            body_a[start],
+            body_b[start],
+            worst,
             row_offsets=_offsets(number[kept], sets),
             row_body_a=body_a[kept],
             row_body_b=body_b[kept],
-            face_a=face_a[kept],
-            face_b=face_b[kept],
+            face_a=found.face_a[kept],
+            face_b=found.face_b[kept],
             row_kind=kind[kept],
-            counters=work,
+            counters=counters,
         )
 
     def __len__(self) -> int:

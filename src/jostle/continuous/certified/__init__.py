@@ -1,1 +1,1 @@
-"""Faces on lines and screws: the first time at which they come near, never missed and never late."""
+"""First times at which faces on lines and screws come near: never missed or late."""

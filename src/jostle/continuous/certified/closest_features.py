@@ -1,8 +1,8 @@
-"""Which features of two triangles are closest: a corner of one and the other face, or an edge of each.
+"""The closest features of two triangles: a corner and a face, or two edges.
 
 The code of a pair of features: 0 … 2 corner i of a on face b, 3 … 5 corner j of b on face a, 6 … 14 edge i of a and edge j of b, as
-6 + 3i + j, where edge k goes from corner k to the next. The lowest code that attains the least of the 15 distances, up to
-rounding, is taken: corners before edges, so that flat contacts, and contacts at corners, have one answer.
+6 + 3i + j, where edge k goes from corner k to the next. The result is the lowest code with the least of the 15 distances, up to
+rounding: corners come before edges, so flat contacts, and contacts at corners, have one answer.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""The corners of two moving faces within a step, in the frame in which the search for their first contact works.
+"""The corners of two moving faces, in the frame of the search for their contact.
 
-A face is a set of one to three corners: a vertex, an edge or a triangle. Its corners go from their places at t = 0 to those at
-t = 1 on straight lines or on the arcs of a screw (`moving_point.py`). Here they are taken relative to the first corner of a at
-t = 0. Where both faces have the same turn, they are taken relative to that corner all the way and turned back with it: what
-moves together then stands still, and of straight motions only the difference is left. Distances are the same in this frame.
+A face is a set of one to three corners: a vertex, an edge or a triangle. Its corners move from their places at t = 0 to those at
+t = 1 on straight lines or on the arcs of a screw (`moving_point.py`). Here they are relative to the first corner of a at t = 0. If
+both faces have the same turn, they are relative to that moving corner and turned back with it: common motion vanishes, and of
+straight motions only the difference is left. Distances are the same in this frame.
 
-With S the largest |coordinate| in this frame, all that is rounded here and in the steps of `directions.py` amounts to less
-than 2⁻⁴⁴ S for straight motions and 2⁻⁴¹ S for turning ones; `rounding_of` has the proof. S is at most √3 times the largest
-difference of coordinates among all corners at both ends: where in the world they are does not matter.
+With S the largest |coordinate| in this frame, all rounding here and in the steps of `directions.py` is less than 2⁻⁴⁴ S for
+straight motions and 2⁻⁴¹ S for turning ones; `rounding_of` has the proof. S is at most √3 times the largest difference of
+coordinates among all corners at both ends, independent of where in the world they are.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ from jostle.kernels.structs import One, Record, Rows, Run, Struct, float64, int6
 Three = Run[float64, Literal[3]]
 
 CORNERS = 6
-OF_B = 3  # the corners of a are numbers 0 … 2, those of b come from here on
+OF_B = 3  # the corners of a are numbers 0 … 2, those of b start here
 FEATURES = 15  # pairs of features of two triangles, as in `closest_features.py`
 
 STRAIGHT_ROUNDING = 2.0**-44
 TURNING_ROUNDING = 2.0**-41
-# Turns whose vectors k · angle differ by less are taken for one: bodies that move together get theirs from different poses.
+# Turns whose vectors k · angle differ by less count as equal: bodies that move together get theirs from different poses.
 SAME_TURN = 2.0**-46
 
 
@@ -61,7 +61,10 @@ class CornerEnds(Record):
 
 
 class CornerPath(Record):
-    """A corner in the frame: its place at t = 0, its way D, the part m of that across the axis, and k × m."""
+    """A corner's path in the frame: start, displacement D, its part m, and k × m.
+
+    m is the part of D across the axis.
+    """
 
     start: Three
     way: Three
@@ -86,7 +89,7 @@ class CornerShares(Record):
 
 
 class FaceMotion(Record):
-    """One of the two faces: its corners, its turn in the frame, by what share of its way a corner leaves its chord at most."""
+    """One face: its corner count, its turn in the frame, and bounds on its motion."""
 
     corners: int64
     axis: Three
@@ -96,7 +99,7 @@ class FaceMotion(Record):
 
 
 class CommonFrame(Record):
-    """Whether both faces have the same turn, and the rows of the matrix that undoes it."""
+    """Whether both faces have the same turn, and the matrix rows that undo it."""
 
     together: int64
     back_x: Three
@@ -105,18 +108,18 @@ class CommonFrame(Record):
 
 
 class Limits(Record):
-    """What is asked for, and what bounds the motion of a pair."""
+    """The query's limits, and bounds on the motion of a pair."""
 
     separation: float64
     tolerance: float64
     only_first: int64
     size: float64  # S
-    speed: float64  # the most that a corner of a and one of b approach per unit of time
+    speed: float64  # bound on the relative speed of a corner of a and one of b
     rounding: float64
 
 
 class PastDirections(Record):
-    """The direction before, the rate at which it turned until then, and the last two steps."""
+    """The previous direction, its rate of turn, and the last two steps."""
 
     direction: Three
     rate: Three
@@ -125,7 +128,10 @@ class PastDirections(Record):
 
 
 class Lead(Record):
-    """The best contact so far: its time, the direction that parted those faces until then; and how many were found."""
+    """The best contact so far, and the number of contacts.
+
+    `direction` separated its faces until `time`.
+    """
 
     time: float64
     direction: Three
@@ -133,7 +139,7 @@ class Lead(Record):
 
 
 class FacePairWork(Struct):
-    """Two moving faces, and what a search for their first contact works on."""
+    """Two moving faces, and the data of a search for their first contact."""
 
     ends: Rows[CornerEnds]
     paths: Rows[CornerPath]
@@ -151,7 +157,7 @@ open_face_pair_work = opener(FacePairWork)
 
 
 class FacePairArrays(NamedTuple):
-    """What Python fills for a search, and the address table of all of it."""
+    """The arrays that Python fills for a search, and the address table."""
 
     table: AddressTable
     faces: NDArray[np.void]
@@ -180,7 +186,7 @@ def new_face_pair_arrays() -> FacePairArrays:
 
 
 def set_common_frame(arrays: FacePairArrays, turn_a: Floats, turn_b: Floats) -> None:
-    """Write whether both turn alike, what undoes that turn, and the turns (4,) in the frame."""
+    """Write whether both turn alike, the matrix that undoes it, and the turns (4,)."""
     back, turns = np.eye(3), [turn_a, turn_b]
     together = bool(np.abs(turn_a[:3] * turn_a[3] - turn_b[:3] * turn_b[3]).max() <= SAME_TURN)
     if together and min(turn_a[3], turn_b[3]) <= SAME_TURN:  # the arc leaves the chord by less than that part of its length
@@ -197,7 +203,7 @@ def set_common_frame(arrays: FacePairArrays, turn_a: Floats, turn_b: Floats) -> 
 
 @kernel(forceinline=True)
 def place_of(work: FacePairWork, corner: int) -> Vec3:
-    """Return where a corner is."""
+    """Return the place of a corner."""
     return point_from(work.now[corner].place, 0)
 
 
@@ -221,7 +227,7 @@ def triangle_now(work: FacePairWork, i: int, j: int, k: int) -> Triangle:
 
 @kernel
 def rounding_of(size: float, turning: bool) -> float:
-    """Return the most that all roundings in a bound along a direction, or in a distance, amount to; `size` is S.
+    """Return a bound on all rounding in a distance or a bound; `size` is S.
 
     Proof, with u = 2⁻⁵³ and |n| = 1, to first order. Straight: moving the origin costs uS in each coordinate of each end, a way
     2uS, a place 5uS, so a corner is off by (1.8 + 8.7)uS; a product n·x with |x| ≤ 1.8S adds 5.2uS; the difference of two of
@@ -255,7 +261,7 @@ def length_of_arc(angle: float) -> float:
 
 
 class PathSize(NamedTuple):
-    """The largest |coordinate| of a path; the squares of the speed, and of its part around the axis."""
+    """The largest abs(coordinate), the squared speed, and its part around the axis."""
 
     coordinate: float
     squared_speed: float
@@ -264,7 +270,7 @@ class PathSize(NamedTuple):
 
 @kernel(forceinline=True)
 def write_path(path: CornerPath, start: Vec3, end: Vec3, turn: Turn, per_across: float) -> PathSize:
-    """Write the path of a corner between two places in the frame; return how large it is."""
+    """Write the path of a corner between two places in the frame; return its size."""
     axis, way = turn.axis, minus(end, start)
     across, axial = way, 0.0
     if turn.angle != 0.0:
@@ -279,7 +285,7 @@ def write_path(path: CornerPath, start: Vec3, end: Vec3, turn: Turn, per_across:
 
 @kernel
 def read_pair(work: FacePairWork) -> None:
-    """Write the paths of the corners of both faces, and what bounds them, from the ends of the corners."""
+    """Write the paths of all corners, and their bounds, from their ends."""
     turning = work.faces[0].angle != 0.0 or work.faces[1].angle != 0.0
     together = work.frame.together != 0
     origin_t0 = point_from(work.ends[0].start, 0)
@@ -297,7 +303,7 @@ def read_pair(work: FacePairWork) -> None:
             path = write_path(work.paths[r], start, end, turn, per_across)
             size = max(size, path.coordinate)
             squared_speed, squared_around = max(squared_speed, path.squared_speed), max(squared_around, path.squared_around)
-        # Inflated by far more than they are rounded: both serve as bounds.
+        # Inflated by far more than their rounding: both serve as bounds.
         speed += math.sqrt(squared_speed) * (1.0 + 1e-12)
         face.acceleration = face.angle * math.sqrt(squared_around) * (1.0 + 1e-12)
     work.limits.size, work.limits.speed, work.limits.rounding = size, speed, rounding_of(size, turning)
@@ -314,7 +320,10 @@ def place_straight(path: CornerPath, t: float, now: CornerNow) -> None:
 
 @kernel
 def place_turning(work: FacePairWork, first: int, face: FaceMotion, t: float) -> None:
-    """Write places, velocities and half accelerations of the corners of a face, from `first` on, on their arcs."""
+    """Write place, velocity and half acceleration of a face's corners on arcs.
+
+    The corners are numbered from `first` on.
+    """
     angle = face.angle
     arc = arc_factors(angle, t)
     scale = length_of_arc(angle)
@@ -342,7 +351,10 @@ def place_corners(work: FacePairWork, t: float) -> None:
 
 
 class ClosestDirection(NamedTuple):
-    """The distance of two faces, and the unit direction from a to b between closest points, 0 where these coincide."""
+    """The distance of two faces, and the unit direction between closest points.
+
+    It goes from a to b, and is 0 if the points coincide.
+    """
 
     distance: float
     direction: Vec3
@@ -360,7 +372,7 @@ def closest_direction(work: FacePairWork) -> ClosestDirection:
         squared, on_a, on_b = closest_points_of_segments(edge_now(work, 0, 1), edge_now(work, OF_B, OF_B + 1))
         distance = math.sqrt(squared)
     else:
-        # Faces with fewer corners are triangles without area.
+        # Faces with fewer corners become triangles without area.
         face_a = triangle_now(work, 0, min(1, p - 1), min(2, p - 1))
         face_b = triangle_now(work, OF_B, OF_B + min(1, q - 1), OF_B + min(2, q - 1))
         distance, on_a, on_b = closest_points_of_triangles(face_a, face_b)

@@ -1,18 +1,17 @@
 """For how long a direction keeps two moving faces apart.
 
-Along a unit direction n the gap of two faces is the least n·(b_j - a_i) over their corners, which is never more than their
-distance. From a time s on n may turn, at the rate r across it and with a change q of that rate: n(h) = n + h r + h² q/2. With
-z = b_j - a_i and Taylor's formula
+Along a unit direction n the gap of two faces is the least n·(b_j - a_i) over their corners, which is at most their distance. From a
+time s on n may turn, at the rate r across it and with a change q of that rate: n(h) = n + h r + h² q/2. With z = b_j - a_i and
+Taylor's formula
 
     n(h)·z(s + h) ≥ c0 + c1 h + c2 h² - K h³,   c0 = n·z,   c1 = n·z' + r·z,   c2 = (n·z'' + q·z)/2 + r·z',
 
 where K = (angle_a A_a |n × k_a| + angle_b A_b |n × k_b|)/6 + |r|(A_a + A_b)/2 + |q|V/2 with the accelerations A and the largest
 speed V of z: the third derivative of an arc has the length of its second times its angle, and lies across its axis k. The
 faces are farther apart than `target` while this exceeds target · |n(h)| ≤ target · (1 + h²(r² + n·q)/2 + h³(|r||q|/2 + h q²/8)).
-Up to a horizon H, K h³ ≤ K H h²: what is left are quadratics, at most nine, and the first of their roots is the time for which
-the direction serves. Where the closest features stay the same, the gap along the direction between closest points meets the
-distance in value and slope at s: stepping from root to root is Newton's method on the distance, and never passes the first
-contact.
+Up to a horizon H, K h³ ≤ K H h²: at most nine quadratics remain, and the direction serves until the first of their roots. While the
+closest features stay the same, the gap along the direction between closest points equals the distance in value and slope at s:
+stepping from root to root is Newton's method on the distance, and never passes the first contact.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ from jostle.geometry.vector import Vec3, cross, divided, dot, length, minus, neg
 from jostle.kernels.jit import kernel
 
 MOST_HORIZONS = 4
-# A horizon of this many times the step found is tried next: half of the cubic term is then lost at most.
+# The next horizon, in multiples of the step found: at most half of the cubic term is lost then.
 WIDER = 3.0
 
 
 class TurningDirection(NamedTuple):
-    """A unit direction n, the rate r across it at which it turns, and the change q of that rate."""
+    """A unit direction n, its rate of turn r across it, and the change q of that rate."""
 
     n: Vec3
     rate: Vec3
@@ -38,14 +37,14 @@ class TurningDirection(NamedTuple):
 
 
 class ParallelBound(NamedTuple):
-    """What all quadratics of a direction have in common: what is taken off every c2, and below what no c2 goes."""
+    """What all quadratics of a direction share: a term of every c2, and its minimum."""
 
     bend: float
     least_c2: float
 
 
 class FeatureNormal(NamedTuple):
-    """A direction with its gap, -inf where there is no direction."""
+    """A direction with its gap, -inf without a direction."""
 
     gap: float
     direction: Vec3
@@ -85,7 +84,7 @@ def project_corners(work: FacePairWork, direction: TurningDirection) -> None:
 
 @kernel
 def first_root(work: FacePairWork, target: float, bound: ParallelBound, horizon: float) -> float:
-    """Return the first time in 0 … horizon at which one of the quadratics falls to `target`; the horizon if none does."""
+    """Return when the first quadratic falls to `target`, at most `horizon`."""
     first, q = horizon, work.faces[1].corners
     for i in range(work.faces[0].corners):
         a = work.shares[i]
@@ -111,7 +110,7 @@ def first_root(work: FacePairWork, target: float, bound: ParallelBound, horizon:
 
 @kernel
 def free_step(work: FacePairWork, direction: TurningDirection, target: float, rest: float) -> float:
-    """Return for how long, at most `rest`, a direction keeps the faces farther apart than `target`."""
+    """Return how long, up to `rest`, a direction keeps the faces beyond `target`."""
     n, face_a, face_b = direction.n, work.faces[0], work.faces[1]
     rate, change = length(direction.rate), length(direction.change)
     # The proof of the rounding needs |r| h ≤ 1 and |q| h² ≤ 1.
@@ -123,7 +122,7 @@ def free_step(work: FacePairWork, direction: TurningDirection, target: float, re
     steady = 0.5 * target * max(rate * rate + dot(n, direction.change), 0.0)
     if face_a.acceleration == 0.0 and face_b.acceleration == 0.0 and change == 0.0:
         return first_root(work, target, ParallelBound(steady, -math.inf), rest)
-    # Along n only what an arc does across its axis counts: a face that turns about its own normal stays where it is.
+    # Along n only the part of an arc across its axis counts: a face that turns about its own normal stays in its plane.
     across_a = face_a.acceleration * length(cross(n, point_from(face_a.axis, 0)))
     across_b = face_b.acceleration * length(cross(n, point_from(face_b.axis, 0)))
     cubic = (face_a.angle * across_a + face_b.angle * across_b) / 6.0
@@ -157,7 +156,10 @@ class EdgePair(NamedTuple):
 
 @kernel(forceinline=True)
 def candidate_edges(p: int, q: int, candidate: int) -> EdgePair:
-    """Return the edges of a candidate: two of face a, two of face b, all pairs of edges, then the edges of a and of b alone."""
+    """Return the edges of a candidate.
+
+    The order is: two of face a, two of face b, all pairs of edges, then edges of a and of b alone.
+    """
     edges_a, edges_b = p if p == 3 else p - 1, q if q == 3 else q - 1
     alone = candidate - (2 + edges_a * edges_b)
     if candidate < 2:
@@ -174,7 +176,10 @@ def candidate_edges(p: int, q: int, candidate: int) -> EdgePair:
 
 @kernel(forceinline=True)
 def candidate_normal(work: FacePairWork, edges: EdgePair, n: Vec3) -> Vec3:
-    """Return the direction across two edges, or n made across the one edge that both are; 0 where there is none."""
+    """Return the direction across two edges; 0 if there is none.
+
+    If both are one edge, n made perpendicular to it.
+    """
     along_a = minus(place_of(work, edges.i1), place_of(work, edges.i0))
     if edges.i0 != edges.j0 or edges.i1 != edges.j1:
         return cross(along_a, minus(place_of(work, edges.j1), place_of(work, edges.j0)))
@@ -186,9 +191,10 @@ def candidate_normal(work: FacePairWork, edges: EdgePair, n: Vec3) -> Vec3:
 
 @kernel
 def feature_normal(work: FacePairWork, n: Vec3) -> FeatureNormal:
-    """Return the direction with the widest gap among normals of faces and pairs of edges, and n made across an edge.
+    """Return the direction with the widest gap among normals of features.
 
-    Between faces that are almost in contact the difference n of closest points has lost its digits, these have not.
+    These are normals of faces and of pairs of edges, and n made perpendicular to an edge. Between faces that are almost in contact
+    the difference n of closest points has lost its digits, these have not.
     """
     p, q = work.faces[0].corners, work.faces[1].corners
     best, best_direction = -math.inf, Vec3(0.0, 0.0, 0.0)

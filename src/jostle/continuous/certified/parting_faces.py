@@ -1,10 +1,10 @@
-"""Faces that touch when the step begins, and leave: for how long the first part of their way is certainly free.
+"""Faces that touch at the start and separate: how long is the first part free?
 
-Two touching faces part at once when there is a direction along which all corners of b are at or beyond those of a, up to
-rounding, and soon after strictly beyond. The directions with n·z ≥ 0 for all differences z = b_j - a_i of corners form a cone; if
-one of them parts the faces, an extreme one does, and each of these lies across two of the differences, or, where all
-differences share a plane, across one of them in that plane. Where all share a line, the direction in which corners move
-apart is tried, made perpendicular to that line.
+Two touching faces part at once if there is a direction along which all corners of b are at or beyond those of a, up to rounding,
+and soon after strictly beyond. The directions with n·z ≥ 0 for all differences z = b_j - a_i of corners form a cone; if one of them
+parts the faces, an extreme one does, and each extreme one is perpendicular to two of the differences, or, if all differences share
+a plane, to one of them in that plane. If all share a line, the direction in which corners move apart is tried, made perpendicular
+to that line.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ MOST_HALVINGS = 40
 
 @kernel
 def opens_by(work: FacePairWork, h: float, cubic: float, clear: float) -> bool:
-    """Whether all quadratics of `directions.py` reach `clear` by the time h, without falling below the rounding before.
+    """Return whether all quadratics of `directions.py` reach `clear` by time h.
 
-    They are least at one of the ends of that time, or between them where they bend upwards.
+    They must not fall below the rounding before. They are least at one of the ends of that time, or between them where they bend
+    upwards.
     """
     lowest, q = -work.limits.rounding, work.faces[1].corners
     for i in range(work.faces[0].corners):
@@ -37,7 +38,10 @@ def opens_by(work: FacePairWork, h: float, cubic: float, clear: float) -> bool:
 
 @kernel
 def parting_time(work: FacePairWork, n: Vec3, clear: float) -> float:
-    """Return the longest of 1, 1/2, 1/4 … by which n has opened a gap of `clear` without closing it before; 0 if none."""
+    """Return the longest of 1, 1/2, 1/4 … by which n opens a gap of `clear`, or 0.
+
+    The gap must not close before.
+    """
     if gap_along(work, n) < -work.limits.rounding:
         return 0.0
     project_corners(work, standing(n))
@@ -53,7 +57,7 @@ def parting_time(work: FacePairWork, n: Vec3, clear: float) -> float:
 
 @kernel
 def parting_time_either_way(work: FacePairWork, direction: Vec3, clear: float) -> float:
-    """Return the longer of the parting times along a direction and against it; 0 for no direction."""
+    """Return the longer parting time along a direction or against it; 0 for none."""
     norm = length(direction)
     if norm == 0.0:
         return 0.0
@@ -89,7 +93,7 @@ def longest_difference(work: FacePairWork) -> Vec3:
 
 @kernel
 def leaving_time(work: FacePairWork, clear: float) -> float:
-    """Return a time until which faces that touch at t = 0 part, having opened a gap of `clear`; 0 if they are not seen to."""
+    """Return a time by which faces that touch at t = 0 open a gap of `clear`, or 0."""
     pairs = work.faces[0].corners * work.faces[1].corners
     best, widest, plane = 0.0, 0.0, Vec3(0.0, 0.0, 0.0)
     for first in range(pairs):
@@ -99,7 +103,7 @@ def leaving_time(work: FacePairWork, clear: float) -> float:
             if norm > widest:
                 widest, plane = norm, divided(across, norm)
             best = max(best, parting_time_either_way(work, across, clear))
-    # In the plane of all differences, then where corners move, across a line and freely.
+    # In the plane of all differences, then along velocities of corners, first made perpendicular to a line.
     line = longest_difference(work)
     for candidate in range(3 * pairs):
         if best > 0.0:

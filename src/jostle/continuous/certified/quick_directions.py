@@ -1,10 +1,10 @@
 """Cheap directions that may keep two moving faces apart for as long as matters.
 
-Most pairs that the boxes of a tree let through never come near each other. The direction between the middles of the faces is
-asked first: the chords between the ends of the step are straight, so along it the gap of two corners is least at an end, and
-motions leave their chords by at most their acceleration / 8. Measured: 0.15 µs, and it settles nine misses in ten where faces
-are a few of their sizes apart, half of them where they are nearer. Where only the first contact of many pairs is wanted, the
-direction of the best one so far is asked as well: flat parts that meet have thousands of pairs that meet at the same time.
+Most pairs that the boxes of a tree let through never come near each other. The direction between the middles of the faces is tried
+first: the chords between the ends of the step are straight, so along it the gap of two corners is least at an end, and motions
+leave their chords by at most their acceleration / 8. Measured: 0.15 µs, and it decides nine misses in ten if faces are a few of
+their sizes apart, half of them if they are nearer. If only the first contact of many pairs is wanted, the direction of the best one
+so far is tried as well: flat parts have thousands of pairs that meet at the same time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from jostle.kernels.jit import kernel
 
 
 class CornerAlong(NamedTuple):
-    """A corner along a direction at the start and at a later time, its largest |coordinate|, and the square of its way."""
+    """A corner along a direction at two times, its size, and its squared displacement."""
 
     start: float
     later: float
@@ -27,13 +27,13 @@ class CornerAlong(NamedTuple):
 
 
 def bulge_of(angle: float) -> float:
-    """Return by what share of its way, at most, a corner that turns by this angle leaves its chord."""
+    """Return how far a corner leaves its chord, as a share of its length."""
     return angle * angle / (16.0 * math.sin(0.5 * angle)) if angle != 0.0 else 0.0
 
 
 @kernel
 def parted_until(work: FacePairWork, until: float) -> bool:
-    """Whether a cheap direction keeps two faces clearly farther apart than the separation from the start to the time `until`.
+    """Return whether a cheap direction keeps two faces clearly apart until a time.
 
     The direction between their middles is tried, then that of the lead, if it has one.
     """
@@ -52,7 +52,7 @@ def parted_until(work: FacePairWork, until: float) -> bool:
 
 @kernel(forceinline=True)
 def corner_along(corner: CornerEnds, origin: Vec3, n: Vec3, until: float) -> CornerAlong:
-    """Return where a corner is along n, relative to an origin, at the start and at the time `until`."""
+    """Return where a corner is along n at the start and at `until`, from an origin."""
     at_start, at_end = minus(point_from(corner.start, 0), origin), minus(point_from(corner.end, 0), origin)
     start, end, way = dot(n, at_start), dot(n, at_end), minus(at_end, at_start)
     size = max(largest_coordinate(at_start), largest_coordinate(at_end))
@@ -61,7 +61,7 @@ def corner_along(corner: CornerEnds, origin: Vec3, n: Vec3, until: float) -> Cor
 
 @kernel
 def parted_along(work: FacePairWork, until: float, n: Vec3) -> bool:
-    """Whether the unit direction n keeps two faces clearly farther apart than the separation from the start to `until`.
+    """Return whether direction n keeps two faces clearly apart until a time.
 
     Clearly: by as much as `start_rule` asks for, so that the search would say the same.
     """
@@ -77,7 +77,7 @@ def parted_along(work: FacePairWork, until: float, n: Vec3) -> bool:
         low_t0, low_t1 = min(low_t0, at.start), min(low_t1, at.later)
         size, way_b = max(size, at.size), max(way_b, at.squared_way)
     bulge = work.faces[0].bulge * math.sqrt(way_a) + work.faces[1].bulge * math.sqrt(way_b)
-    # Five times δ, since faces that start within 4 δ have a rule of their own; the size in the frame of the search is up to
+    # Five times δ, because faces that start within 4 δ have a rule of their own; the size in the frame of the search is up to
     # 2 √3 times the one here.
     clear = 20.0 * max(1e-6 * work.limits.tolerance * size, 4.0 * rounding_of(size, True))
     return min(low_t0 - high_t0, low_t1 - high_t1) > work.limits.separation + bulge + clear

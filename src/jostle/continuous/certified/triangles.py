@@ -1,14 +1,14 @@
-"""The first time at which two moving faces come as near as a given distance, on lines and on screws: never missed, never late.
+"""The first time at which two moving faces come within a distance of each other.
 
-The basic test along the motion (Eckstein, Schömer 1999, §4.2) where exactness ends: corners on arcs, or a separation to keep. In
-place of the paper's root finding, the search steps from s = 0 on: the closest points at s give a direction, the files beside say
-for how long it keeps the faces apart, and that is the next s. This is Newton's method on the distance with every step
-certified, rounding included. Measured: a hit takes 3 to 8 steps, 3 to 10 µs; a miss 0 to 2 steps, 0.15 to 1.5 µs. Slow are faces
-that keep a small distance while they turn by large and almost equal turns: 70 steps at 1e-3 of their size, 700 at 1e-6.
+This is the test along a motion (Eckstein, Schömer 1999, §4.2) for corners on arcs or a separation, where nothing is exact. Instead
+of the paper's root finding, the search steps from s = 0 on: the closest points at s give a direction, `directions.py` bounds how
+long it keeps the faces apart, and that is the next s. This is Newton's method on the distance with every step certified, rounding
+included. Measured: a hit takes 3 to 8 steps, 3 to 10 µs; a miss 0 to 2 steps, 0.15 to 1.5 µs. Faces that keep a small distance
+during large and almost equal turns are slow: 70 steps at 1e-3 of their size, 700 at 1e-6.
 
-Guarantee, with S as in `corners.py` and δ = max(1e-6 · tolerance, 2⁻⁴²) S for straight motions and
-max(1e-6 · tolerance, 2⁻³⁹) S for turning ones: a time that is reported is at most the first time at which the distance falls to
-the separation, the distance at that time is at most separation + δ, and none is reported unless the distance falls to that.
+Guarantee, with S as in `corners.py` and δ = max(1e-6 · tolerance, 2⁻⁴²) S for straight motions and max(1e-6 · tolerance, 2⁻³⁹) S
+for turning ones: a reported time is at most the first time at which the distance falls to the separation, the distance at that time
+is at most separation + δ, and none is reported unless the distance falls to that.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from jostle._types import Floats
 from jostle.continuous.certified.closest_features import NO_FEATURE, closest_features
 from jostle.continuous.certified.corners import (
     OF_B,
-    FacePairArrays,
     FacePairWork,
     closest_direction,
     new_face_pair_arrays,
@@ -47,25 +46,25 @@ FIRST_SLICE = 4096
 MOST_STEPS = 100_000
 GAP_PER_TOLERANCE = 1e-6
 LEAST_GAP = 4.0  # δ in units of the rounding
-STEPS_BEFORE_CURVED = 5  # most searches are over by then
-# Where only the first contact is wanted and this many were found, the next must be earlier by this part of the tolerance.
+STEPS_BEFORE_CURVED = 5  # most searches end before
+# If only the first contact is wanted and this many were found, the next must be earlier by this part of the tolerance.
 MANY, WORTH = 256, 0.1
 KEPT_SHARE = 0.99  # of the distance at the start, for faces that start within the separation
-# Of a distance below this many roundings a hundredth cannot be told from rounding: such faces must only not touch.
+# A hundredth of a distance below this many roundings is itself rounding: such faces only must not touch.
 COARSEST = 1600.0
 
 
 class FirstTimes(NamedTuple):
-    """What `first_times_within` finds for each query.
+    """The results of `first_times_within` for each query.
 
     Attributes
     ----------
     time : (n,) float64
-        In 0 … 1; inf where the faces stay apart.
+        In 0 … 1; inf if the faces stay apart.
     feature : (n,) int8
-        The closest features at that time, by the codes of `closest_features.py`; -1 where there is no time.
+        The closest features at that time, as codes of `closest_features.py`; -1 without a time.
     steps : (n,) int32
-        Steps taken; `MOST_STEPS` where the search was cut short, with a time that is early by more than stated.
+        Steps taken; `MOST_STEPS` if the search was cut short, with a time earlier than guaranteed.
     """
 
     time: Floats
@@ -74,7 +73,7 @@ class FirstTimes(NamedTuple):
 
 
 class StartRule(NamedTuple):
-    """The distance that faces must stay above, their δ, and whether they touch at the start."""
+    """The distance that faces must keep, their δ, and whether they touch at the start."""
 
     threshold: float
     gap: float
@@ -100,14 +99,14 @@ def start_rule(distance: float, separation: float, gap: float, rounding: float) 
 
 @kernel
 def longest_step(work: FacePairWork, n: Vec3, steps: int, target: float, rest: float) -> float:
-    """Return the longest time, at most `rest`, for which n serves, standing or turning as the past directions suggest."""
+    """Return how long, up to `rest`, n serves, fixed or turning like past directions."""
     past = work.past
     turned, rate, change = Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0)
     if steps > 1:
         turned = divided(minus(n, point_from(past.direction, 0)), past.step)
     step = 0.0
     for trial in range(min(steps, 2 if steps <= STEPS_BEFORE_CURVED else 3)):
-        # Standing is enough for most, and best where the closest features have just changed.
+        # A fixed direction is enough for most, and best if the closest features have just changed.
         if trial == 1:
             rate = turned
         elif trial == 2:
@@ -124,7 +123,7 @@ def longest_step(work: FacePairWork, n: Vec3, steps: int, target: float, rest: f
 
 @kernel
 def direction_to_try(work: FacePairWork, distance: float, direction: Vec3, target: float) -> Vec3:
-    """Return the direction between closest points, or where rounding has spoilt that the best normal of features."""
+    """Return the direction between closest points, or a normal if rounding spoilt it."""
     if gap_along(work, direction) - target < 0.5 * (distance - target):
         wider = feature_normal(work, direction)
         if wider.gap > target:
@@ -134,9 +133,9 @@ def direction_to_try(work: FacePairWork, distance: float, direction: Vec3, targe
 
 @kernel
 def search(work: FacePairWork, gap: float, until: float) -> TimeAndSteps:
-    """Return the first time before `until` at which the distance falls to what it must stay above; gap is δ.
+    """Return when the distance first falls to its threshold, before `until`; gap is δ.
 
-    At the end the corners are where they are at that time.
+    At the end the corners are placed at that time.
     """
     rounding, separation, speed = work.limits.rounding, work.limits.separation, work.limits.speed
     threshold = separation
@@ -161,7 +160,7 @@ def search(work: FacePairWork, gap: float, until: float) -> TimeAndSteps:
             return TimeAndSteps(math.inf, steps)
         step = longest_step(work, direction, steps, target, rest)
         if step < rest and step * speed < distance - target:
-            # However wrong the direction may be, no corner gets farther than this.
+            # Even with a wrong direction, no corner moves farther than this.
             step = min(rest, (distance - target) / speed)
         if step >= rest:
             return TimeAndSteps(math.inf, steps)
@@ -171,7 +170,10 @@ def search(work: FacePairWork, gap: float, until: float) -> TimeAndSteps:
 
 @kernel(forceinline=True)
 def read_ends(work: FacePairWork, first: int, face_t0: Floats, face_t1: Floats, row: int) -> None:
-    """Write both ends of the corners of a face in a row of faces (n,p,3) to the corners from `first` on."""
+    """Write both ends of the corners of a face in a row of faces (n,p,3).
+
+    The corners are numbered from `first` on.
+    """
     for i in range(face_t0.shape[1]):
         corner = work.ends[first + i]
         for k in range(3):
@@ -180,7 +182,7 @@ def read_ends(work: FacePairWork, first: int, face_t0: Floats, face_t1: Floats, 
 
 @kernel(forceinline=True)
 def note_contact(work: FacePairWork, time: float) -> None:
-    """Count a contact, and make it the lead where only the first is wanted and it is earlier."""
+    """Count a contact; it becomes the lead if it is earlier and only the first counts."""
     lead = work.lead
     lead.contacts += 1.0
     if work.limits.only_first != 0 and time < lead.time:
@@ -190,19 +192,10 @@ def note_contact(work: FacePairWork, time: float) -> None:
 
 @kernel
 def first_times_slice(
-    a_t0: Floats,
-    a_t1: Floats,
-    b_t0: Floats,
-    b_t1: Floats,
-    addresses: Addresses,
-    time: Floats,
-    feature: NDArray[np.int8],
-    steps: NDArray[np.int32],
-    begin: int,
-    end: int,
+    a_t0: Floats, a_t1: Floats, b_t0: Floats, b_t1: Floats, addresses: Addresses, found: FirstTimes, begin: int, end: int
 ) -> None:
-    """Fill time, feature and steps (n,) of the queries begin … end; faces (n,p,3) and (n,q,3)."""
-    work = open_face_pair_work(addresses)
+    """Fill time, feature, steps (n,) of queries begin … end, faces (n,p,3), (n,q,3)."""
+    work, (time, feature, steps) = open_face_pair_work(addresses), found
     limits = work.limits
     for row in range(begin, end):
         until = 1.0
@@ -224,16 +217,16 @@ def first_times_slice(
 
 
 def new_lead() -> Floats:
-    """Return (5,): the least time so far, the direction that parted those faces until then, and how many contacts were found.
+    """Return (5,) an empty lead: least time, direction, number of contacts.
 
-    Flat parts meet with thousands of pairs of faces at one time. Once there are `MANY`, what cannot come before the first by more
-    than a part of the tolerance is left out: then the first contact is to be told earlier by `early`.
+    Flat parts have thousands of face pairs that meet at one time. After `MANY`, pairs that cannot come before the first by more
+    than a part of the tolerance are left out; the caller must then report the first contact earlier by `early`.
     """
     return np.array([np.inf, 0.0, 0.0, 0.0, 0.0])
 
 
 def early(lead: Floats | None, tolerance: float) -> float:
-    """Return by how much the least time of all calls with this lead may be late."""
+    """Return how late the least time of all calls with this lead may be."""
     return WORTH * tolerance if lead is not None and lead[-1] >= MANY else 0.0
 
 
@@ -251,23 +244,23 @@ def first_times_within(
     tolerance: float = 1e-6,
     lead: Floats | None = None,
 ) -> FirstTimes:
-    """Return the first times at which pairs of moving faces come within `separation` of each other.
+    """Return the first times at which moving faces come within `separation`.
 
     Parameters
     ----------
     a_t0, a_t1 : (n, p, 3) float64
         The corners of the first faces at the start and at the end of the step: p is 1 for vertices, 2 for edges, 3 for triangles.
     turn_a : (4,) float64
-        How they move in between (`moving_point.py`): the axis and the angle of a screw, or angle 0 for straight lines.
+        Their motion (`moving_point.py`): the axis and the angle of a screw, or angle 0 for straight lines.
     b_t0, b_t1, turn_b
         The same for the second faces, (n, q, 3).
     separation : float
         A distance, at least 0. Faces that start farther apart meet when their distance falls to it. Faces that start within it, or
-        within 4 δ more, so that what stopped there may slide on, are free while their distance stays above 0.99 of that at the
-        start, or above δ if that was below 1,600 roundings (2⁻⁴⁴ S, turning 2⁻⁴¹ S). Faces that touch at the start, or are
-        nearer than δ, are free only if they part at once, and until they touch again. With separation 0 their time is 0.
+        within 4 δ more, so that stopped bodies can slide, are free while their distance stays above 0.99 of that at the start, or
+        above δ if that was below 1,600 roundings (2⁻⁴⁴ S, turning 2⁻⁴¹ S). Faces that touch at the start, or are nearer than δ, are
+        free only if they part at once, and until they touch again. With separation 0 their time is 0.
     tolerance : float
-        Part of the step. It sets δ (above), in which a time may be early: 1e-6 is early by 1e-6 of the step only for faces that
+        Part of the step. It sets δ (above), by which a contact may be early: 1e-6 is early by 1e-6 of the step only for faces that
         approach slower than 1e-6 S per step.
     lead : (5,) float64, optional
         From `new_lead`, for one or several calls of which only the first contact of all is wanted.
@@ -291,13 +284,15 @@ def first_times_within(
         return found
     work = _workspaces.take()
     turns = np.asarray(turn_a, np.float64), np.asarray(turn_b, np.float64)
-    _set_up(work, (arrays[0].shape[1], arrays[2].shape[1]), turns)
+    set_common_frame(work, *turns)
+    work.faces["corners"] = arrays[0].shape[1], arrays[2].shape[1]
+    work.faces["bulge"] = [bulge_of(float(turn[3])) for turn in turns]
     work.limits[0] = (separation, tolerance, lead is not None, 0.0, 0.0, 0.0)
     work.lead[:] = new_lead() if lead is None else lead
 
     def scan(begin: list[int], operations: int) -> tuple[bool, int]:
         end = min(n, begin[0] + operations)
-        first_times_slice(arrays[0], arrays[1], arrays[2], arrays[3], work.table.table[0], *found, begin[0], end)
+        first_times_slice(arrays[0], arrays[1], arrays[2], arrays[3], work.table.table[0], found, begin[0], end)
         did, begin[0] = end - begin[0], end
         return end == n, did
 
@@ -306,10 +301,3 @@ def first_times_within(
         lead[:] = work.lead
     _workspaces.give_back(work)
     return found
-
-
-def _set_up(work: FacePairArrays, corners: tuple[int, int], turns: tuple[Floats, Floats]) -> None:
-    """Write what all queries of a call have in common of their faces."""
-    set_common_frame(work, *turns)
-    work.faces["corners"] = corners
-    work.faces["bulge"] = [bulge_of(float(turn[3])) for turn in turns]

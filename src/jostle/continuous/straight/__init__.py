@@ -1,1 +1,1 @@
-"""Contact of points and edges on straight lines, decided exactly: floats first, then integers, then algebraic numbers."""
+"""Exact contact on straight lines: floats, then integers, then algebraic numbers."""

@@ -1,12 +1,12 @@
-"""The last rung of the exact continuous queries: whole numbers of any size, algebraic numbers as times.
+"""The last rung of exact queries: integers of any size and algebraic numbers.
 
-The coordinates become integers of a common unit, and what decides becomes polynomials in t with integer coefficients
-(`polynomials.py` says which, and why they decide). The first contact is at a root of one of them: of the cubic f
-where it is not 0 throughout, else of the quadratics. Roots of linear and quadratic polynomials, and of cubics with a root that is
-a fraction, are in closed form, and the sign of another polynomial there is found by squaring. Other roots of a cubic are kept
-between two neighbouring fractions k/2^m and (k+1)/2^m; a common root with another polynomial is found by their common divisor.
+Coordinates become integers of a common unit, and polynomials in t with integer coefficients decide (`polynomials.py` says which,
+and why). The first contact is at a root of one of them: of the cubic f unless it is 0 throughout, else of the quadratics. Roots of
+linear and quadratic polynomials, and of cubics with a rational root, are in closed form, and squaring gives the sign of another
+polynomial there. Other roots of a cubic are bracketed by two neighbouring fractions k/2^m and (k+1)/2^m; their common divisor
+reveals a common root with another polynomial.
 
-Guarantee: exact for all float64 coordinates. Some 0.1 to 0.5 ms a query: only what `contact.py` leaves comes here.
+Guarantee: exact for all float64 coordinates. It takes 0.1 to 0.5 ms per query, and only decides what `contact.py` leaves open.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
+from jostle.continuous.straight.polynomials import POINT_TRIANGLE
+
 Polynomial = list[int]
 """Coefficients, lowest power first, the last one not 0; the zero polynomial is empty."""
 
@@ -23,9 +25,7 @@ Linear = tuple[int, int]
 Quadratic = tuple[int, int, int]
 Vector = list[Linear]
 
-POINT_TRIANGLE = 0
-
-BITS_BEFORE_DIVISOR = 12  # an interval this short in which a sign is still open: look for a common root
+BITS_BEFORE_DIVISOR = 12  # if a sign is still open in an interval this short, look for a common root
 BITS_OF_TIME = 64
 LONGEST_GUESS = 64
 
@@ -51,22 +51,22 @@ def first_contact(kind: int, corners: Sequence[float]) -> float:
 
 
 def _candidates(f: Polynomial, crosses: list[list[Polynomial]], dots: list[Polynomial]) -> Iterator[Root]:
-    """Yield the times among which the first contact is, if there is one; f is 0 at each."""
+    """Yield the candidates for the first contact; f is 0 at each."""
     if f:
         yield from _roots(f)
         return
     yield Fraction(0, 1)
-    # In a plane for all times: contact begins where a cross product vanishes, in each of its components.
+    # Always in a plane: contact begins where a cross product vanishes, in each of its components.
     deciding = [next((component for component in cross if component), []) for cross in crosses]
     if not any(deciding):
-        deciding = dots  # on a line for all times
+        deciding = dots  # always on a line
     for polynomial in deciding:
         if polynomial:
             yield from _roots(polynomial)
 
 
 def _is_contact(root: Root, crosses: list[list[Polynomial]], dots: list[Polynomial]) -> bool:
-    """Whether there is contact at a time at which f is 0."""
+    """Return whether there is contact at a root of f."""
     for axis in range(3):
         signs = {root.sign_of(cross[axis]) for cross in crosses}
         if 1 in signs and -1 in signs:
@@ -86,10 +86,10 @@ def _integers(corners: Sequence[float]) -> list[int]:
 
 
 def _polynomials(kind: int, corners: list[int]) -> tuple[Polynomial, list[list[Polynomial]], list[Polynomial]]:
-    """Return f, the three or four cross products (of three components) and the dot products of the segments."""
+    """Return f, the cross products (three components each) and the dot products."""
 
     def between(i: int, j: int) -> Vector:
-        """The way from corner i to corner j: its start and its change."""
+        """Return the vector from corner i to corner j: its start and its change."""
         start = [corners[3 * j + k] - corners[3 * i + k] for k in range(3)]
         end = [corners[12 + 3 * j + k] - corners[12 + 3 * i + k] for k in range(3)]
         return [(s, e - s) for s, e in zip(start, end, strict=True)]
@@ -150,7 +150,7 @@ def _primitive(a: Polynomial) -> Polynomial:
 
 
 def _remainder(a: Polynomial, b: Polynomial) -> Polynomial:
-    """The rest of a division of a multiple of a by b, without common factors; its sign means nothing."""
+    """Return the primitive remainder of a multiple of a divided by b, of any sign."""
     a = list(a)
     while len(a) >= len(b):
         lead, shift = a[-1], len(a) - len(b)
@@ -168,7 +168,7 @@ def _common_divisor(a: Polynomial, b: Polynomial) -> Polynomial:
 
 
 def _without_root(a: Polynomial, numerator: int, denominator: int) -> Polynomial:
-    """A multiple of a / (denominator t - numerator), for a root of a."""
+    """Return a multiple of a / (denominator t - numerator), for a root of a."""
     quotient, carry, scale = [], 0, 1
     for x in reversed(a[1:]):  # Horner's scheme; the k-th value is over denominator^k
         carry = carry * numerator + x * scale
@@ -179,7 +179,7 @@ def _without_root(a: Polynomial, numerator: int, denominator: int) -> Polynomial
 
 
 def _value(a: Polynomial, numerator: int, denominator: int) -> int:
-    """a(numerator / denominator) times a power of the denominator, which is positive."""
+    """Return a(numerator / denominator) times a power of the positive denominator."""
     value, scale = 0, 1
     for x in reversed(a):
         value = value * numerator + x * scale
@@ -217,7 +217,7 @@ def _roots(f: Polynomial) -> Iterator[Root]:
             if len(divisor) == 1:
                 yield from _roots_of_cubic(f)
                 return
-            # A root that is there twice or three times: all roots of this cubic are fractions.
+            # A double or triple root: all roots of this cubic are rational.
             twice = Fraction(-divisor[0], divisor[1]) if len(divisor) == 2 else Fraction(-divisor[1], 2 * divisor[2])
             f = _without_root(f, twice.numerator, twice.denominator)
     yield from _roots_of_quadratic(f)
@@ -248,7 +248,7 @@ def _within(time: Fraction) -> Iterator[Root]:
 
 
 def _roots_of_cubic(f: Polynomial) -> Iterator[Root]:
-    """Yield the roots of a cubic without multiple roots, which is 0 neither at 0 nor at 1."""
+    """Yield the roots of a cubic with simple roots only, and none at 0 or 1."""
     f0, f1, f2, f3 = f
     # Bernstein coefficients times 3: no more sign changes than roots, and a root where there is exactly one.
     nodes = [((3 * f0, 3 * f0 + f1, 3 * f0 + 2 * f1 + f2, 3 * (f0 + f1 + f2 + f3)), 0, 0)]
@@ -274,7 +274,7 @@ def _roots_of_cubic(f: Polynomial) -> Iterator[Root]:
 
 
 class Fraction:
-    """A root that is a fraction (in any terms: nothing here needs the lowest)."""
+    """A rational root, not necessarily in lowest terms."""
 
     __slots__ = ("denominator", "numerator")
 
@@ -284,11 +284,11 @@ class Fraction:
         self.numerator, self.denominator = numerator, denominator
 
     def sign_of(self, g: Polynomial) -> int:
-        """The sign of any polynomial."""
+        """Return the sign of any polynomial."""
         return _sign(_value(g, self.numerator, self.denominator))
 
     def from_below(self) -> float:
-        """The time, rounded down."""
+        """Return the time, rounded down."""
         return _rounded_down(self.numerator, self.denominator)
 
 
@@ -324,7 +324,7 @@ class QuadraticRoot:
 
 
 class IsolatedRoot:
-    """The one root of a cubic in the open interval (k/2^m, (k+1)/2^m); the cubic is not 0 at its ends."""
+    """The only root of a cubic in (k/2^m, (k+1)/2^m), which is not 0 at the ends."""
 
     __slots__ = ("_f", "_fraction", "_k", "_m", "_sign_before", "_step")
 
@@ -365,7 +365,10 @@ class IsolatedRoot:
         return _rounded_down(self._k, 1 << self._m)
 
     def _refine(self) -> None:
-        """Quadratic interval refinement (Abbott): shrink to the cell where a secant meets 0, if the root is in it, else halve."""
+        """Shrink the interval by quadratic interval refinement (Abbott).
+
+        The next interval is the cell where a secant meets 0, if it holds the root, else a half.
+        """
         k, m, step = self._k, self._m, self._step
         if step > 1:
             low, high = _value(self._f, k, 1 << m), _value(self._f, k + 1, 1 << m)

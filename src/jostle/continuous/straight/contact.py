@@ -1,13 +1,13 @@
-"""First contact of a point and a triangle, or of two edges, whose corners move on straight lines: the ladder, for many queries.
+"""First contact of a point and a triangle, or of two edges, on straight lines.
 
-Each query climbs until it is decided: (0) an axis on which both parts are in the same order at both ends; (1, 2) polynomials
-and bisection in floats, with proven bounds of their errors (`search.py`); (3) exact integers (`exact_search.py`) for what
-floats leave open: translations in closed form, motions in a plane by floats again without the cubic, then the open intervals one
-by one. What remains is left to whole numbers of any size (`algebraic.py`).
+Each query climbs a ladder until it is decided: (0) an axis on which both parts are in the same order at both ends; (1, 2)
+polynomials and bisection in floats, with proven error bounds (`search.py`); (3) exact integers (`exact_search.py`) for what floats
+leave open: translations in closed form, motions in a plane by floats again without the cubic, then the open intervals one by one.
+The rest is left to integers of any size (`algebraic.py`).
 
-Two kernels, called in turns for some hundred open queries at a time: as one they take longer to compile.
+There are two kernels, called in turn for some hundred open queries at a time: one kernel would take longer to compile.
 
-Guarantee: no contact is missed and none is invented; a time is never after the first contact, and before it by `finest` at most.
+Guarantee: no contact is missed and none is false; a time is never after the first contact, and at most `finest` before it.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from jostle.continuous.straight.search import CONTACT, OPEN, OPEN_AT_ONCE, Float
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import Addresses
 
-FINEST = 2.0**-33  # of the step: times are this sharp at least; finer ones cost more
+FINEST = 2.0**-33  # of the step: the least accuracy of times; finer ones cost more
 
 DECIDED, LEFT, PLANAR = 0, 1, 2
-"""What `decide_exactly` says of a query: decided; left to larger integers; in one plane for all times, so to be searched so."""
+"""Results of `decide_exactly`: decided; left to larger integers; always in one plane, to be searched again as such."""
 
 
 @kernel(forceinline=True)
 def read_motion(work: FloatWork, corners: Floats, row: int) -> None:
-    """Make a row of corners (n,8,3) the query of `work`."""
+    """Copy a row of corners (n,8,3) to the query of `work`."""
     for corner in range(4):
         for k in range(3):
             work.motion.start[3 * corner + k] = corners[row, corner, k]
@@ -49,10 +49,10 @@ def read_motion(work: FloatWork, corners: Floats, row: int) -> None:
 def search_queries(
     addresses: Addresses, corners: Floats, rows: NDArray[np.int64], first: int, last: int, times: Floats
 ) -> tuple[int, int]:
-    """Decide the queries rows[first … last-1] of corners (n,8,3) in floats; write times (n,), inf where free.
+    """Decide queries rows[first … last-1] of corners (n,8,3) in floats.
 
-    What floats cannot decide goes to the open queries, with its spans. Returns where it stopped, which is before `last` if these
-    are full, and how many there are.
+    Writes times (n,), inf if free. What floats cannot decide goes to the open queries, with its spans. Returns where it stopped,
+    which is before `last` if these are full, and how many there are.
     """
     work = open_float_work(addresses)
     finest, count = work.ladder.finest, 0
@@ -64,7 +64,7 @@ def search_queries(
         status = search(work, known)
         times[row] = known.time if status == CONTACT else np.inf
         if status == CONTACT:
-            if known.spans > 0 and known.certain - known.span_start[0] <= finest:  # it begins in open spans just before it
+            if known.spans > 0 and known.certain - known.span_start[0] <= finest:  # it begins in open spans just before
                 times[row] = known.span_start[0]
                 continue
             if known.certain - known.time > finest:
@@ -80,9 +80,10 @@ def search_queries(
 def decide_exactly(
     addresses: Addresses, exact_addresses: Addresses, corners: Floats, count: int, times: Floats, outcome: NDArray[np.uint8]
 ) -> None:
-    """Decide what `search_queries` leaves open, in exact integers: times (n,) as there, outcome (n,) DECIDED, LEFT or PLANAR.
+    """Decide in exact integers what `search_queries` leaves open.
 
-    A query comes with times set to what holds if its spans are free.
+    Writes times (n,) like it, and outcome (n,): DECIDED, LEFT or PLANAR. A query comes with times set to what holds if its spans
+    are free.
     """
     work, exact = open_float_work(addresses), open_exact_work(exact_addresses)
     ladder = work.ladder

@@ -1,13 +1,12 @@
-"""Exact polynomials of a moving query: integers as digits of 27 bits in int64, and the coefficients made of them.
+"""Exact polynomials of a moving query: integers as digits of 27 bits in int64.
 
-A number is a run of digits in one flat array, the lowest first, each in [0, 2^27) but for the highest, which carries the sign and
-has room to spare. Products are sums of digit products, carried at the end: at most 216 of them below 2^54 fall on a place, so
-nothing reaches 2^63. How many digits the coordinates need is found for each query (2 to 4 for parts of like size, 10 for
-mixtures of 1e-30 and 1e30), and all loops run over that many only. The polynomials are those of `polynomials.py`, on any
-interval between multiples of 2^-50, with positive factors that change no sign: Bernstein coefficients times 3 (f) and 2 (crosses
-and dots).
+A number is a run of digits in one flat array, the lowest first, each in [0, 2^27) except the highest, which carries the sign and
+has room to spare. Products are sums of digit products, carried at the end: at most 216 of them below 2^54 share a place, so nothing
+reaches 2^63. Each query determines how many digits its coordinates need (2 to 4 for parts of similar size, 10 for mixtures of 1e-30
+and 1e30), and all loops run over that many only. The polynomials are those of `polynomials.py`, on any interval between multiples
+of 2^-50, with positive factors that change no sign: Bernstein coefficients times 3 (f) and 2 (crosses and dots).
 
-What stands in the array, in this order; with n digits of a coordinate, and s of a component, which is n or n + 2:
+The layout of the array, with n digits of a coordinate and s of a component, which is n or n + 2:
 
     from            numbers                                                           digits of each
     COORDINATES_AT  24 coordinates of corners, (corner, axis)                         n
@@ -18,7 +17,7 @@ What stands in the array, in this order; with n digits of a coordinate, and s of
     PRODUCTS_AT     values of polynomials at a fraction (`exact_search.py`)
     POLYNOMIALS_AT  4 coefficients of f                                               3 s + 4
                     3 for each axis of each cross, then 3 for each dot                2 s + 3
-                    the same again for each interval that waits (`exact_search.py`)
+                    the same again for each waiting interval (`exact_search.py`)
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ Digits = Rows[int64]
 
 
 class Number(NamedTuple):
-    """A whole number: where its digits begin, and how many there are."""
+    """An integer: where its digits begin, and how many it has."""
 
     at: int
     length: int
@@ -89,7 +88,7 @@ class Span(NamedTuple):
 
 
 class Polynomials(NamedTuple):
-    """Where the polynomials of a query stand, and which: f, some axes of each cross, and perhaps as many dots as crosses."""
+    """Where the polynomials of a query are: f, some axes of each cross, and dots."""
 
     at: int
     size: int  # digits of a component of the vectors
@@ -99,7 +98,10 @@ class Polynomials(NamedTuple):
 
 
 class CrossProduct(NamedTuple):
-    """A product of two vectors: their numbers, the first of its nine coefficients, and a factor of the outer ones of each three."""
+    """A product of two vectors, its first coefficient, and a factor.
+
+    The factor applies to the outer two of each three coefficients.
+    """
 
     left: int
     right: int
@@ -109,7 +111,7 @@ class CrossProduct(NamedTuple):
 
 @kernel(forceinline=True)
 def nth(first: Number, n: int) -> Number:
-    """Return the number n places further, of numbers that stand one after the other."""
+    """Return the n-th of consecutive numbers."""
     return Number(first.at + n * first.length, first.length)
 
 
@@ -146,7 +148,10 @@ def first_of_f(p: Polynomials) -> Number:
 
 @kernel(forceinline=True)
 def first_of_quadratic(p: Polynomials, n: int) -> Number:
-    """Return the first of the three coefficients of a quadratic: axis k of cross j has n = axes j + k, and dots follow."""
+    """Return the first coefficient of a quadratic.
+
+    Axis k of cross j has n = axes j + k; dots follow.
+    """
     f, length = first_of_f(p), 2 * p.size + 3
     return Number(f.at + 4 * f.length + 3 * n * length, length)
 
@@ -199,10 +204,13 @@ def clear(digits: Digits, number: Number) -> None:
 
 @kernel
 def as_float(digits: Digits, number: Number) -> float:
-    """Return a carried number of up to 37 digits as a float64, with a relative error below 2^-46."""
+    """Return a carried number as a float64.
+
+    For up to 37 digits the relative error is below 2^-46.
+    """
     value = 0.0
     for i in range(number.at + number.length - 1, number.at - 1, -1):
-        value = value * (MASK + 1.0) + digits[i]  # where a negative highest digit cancels, the numbers are small and exact
+        value = value * (MASK + 1.0) + digits[i]  # if a negative highest digit cancels, the numbers are small and exact
     return value
 
 
@@ -226,7 +234,10 @@ def _write_float(digits: Digits, to: Number, value: float, lowest: int) -> None:
 
 @kernel
 def coordinates_into(digits: Digits, corners: Floats, row: int) -> int:
-    """Write the coordinates of a row of corners (n,8,3) as integers of a common unit; return their digits, 0 if too many."""
+    """Write a row of corners (n,8,3) as integers of a common unit.
+
+    Returns the number of digits, 0 if there are too many.
+    """
     lowest, highest = BEYOND_EXPONENTS, -BEYOND_EXPONENTS
     for corner in range(8):
         for k in range(3):
@@ -237,7 +248,7 @@ def coordinates_into(digits: Digits, corners: Floats, row: int) -> int:
                 lowest, highest = min(lowest, exponent - MANTISSA_BITS + zeros), max(highest, exponent)
     if lowest > highest:
         lowest = highest = 0
-    length = (highest - lowest + 2 + DIGIT - 1) // DIGIT  # differences have one bit more, and there is a sign
+    length = (highest - lowest + 2 + DIGIT - 1) // DIGIT  # one bit more for differences, and one for the sign
     if length > MOST_DIGITS:
         return 0
     clear(digits, Number(COORDINATES_AT, 24 * length))
@@ -249,7 +260,7 @@ def coordinates_into(digits: Digits, corners: Floats, row: int) -> int:
 
 @kernel(forceinline=True)
 def _difference_into(digits: Digits, to: Number, a: Number, b: Number) -> None:
-    """Write b - a, all of as many digits."""
+    """Write b - a; all have the same number of digits."""
     for q in range(to.length):
         digits[to.at + q] = digits[b.at + q] - digits[a.at + q]
     carry(digits, to)
@@ -268,10 +279,10 @@ def _weights_into(digits: Digits, span: Span) -> None:
 
 @kernel
 def vectors_into(digits: Digits, kind: int, length: int, span: Span) -> int:
-    """Write the six vectors of a query, whose coordinates have `length` digits, at both ends; return the digits of a component.
+    """Write the six vectors of a query at both ends; return a component's digits.
 
-    Over the whole step they are differences of corners. In between each is (1-t) times the one at 0 plus t times the one at 1,
-    with t a multiple of 2^-50, and so larger by 2^50.
+    Coordinates have `length` digits. Over the whole step they are differences of corners. In between each is (1-t) times the one at
+    0 plus t times the one at 1, with t a multiple of 2^-50, and so larger by 2^50.
     """
     whole = span.start == 0.0 and span.end == 1.0
     size = length if whole else length + WEIGHT_DIGITS
@@ -296,7 +307,7 @@ def vectors_into(digits: Digits, kind: int, length: int, span: Span) -> int:
 
 @kernel
 def _add_quadratic(digits: Digits, to: Number, a: Linear, b: Linear, factor: int, outer: int) -> None:
-    """Add factor × a × b to three Bernstein coefficients from `to` on, the outer ones times `outer`."""
+    """Add factor × a × b to three Bernstein coefficients, outer ones times `outer`."""
     for ends in range(4):
         of_a, of_b = ends & 1, ends >> 1
         times = factor * outer if of_a == of_b else factor
@@ -320,7 +331,10 @@ def _cross_into(digits: Digits, product: CrossProduct, size: int) -> None:
 
 @kernel(forceinline=True)
 def _f_into(digits: Digits, p: Polynomials, radius: int, normal: Number) -> None:
-    """Write f, the product of a vector with n, whose coefficients (n0, 2 n1, n2) make of it 3 f0, 3 f1, 3 f2 and 3 f3."""
+    """Write f, the product of a vector with n.
+
+    The coefficients (n0, 2 n1, n2) give 3 f0, 3 f1, 3 f2 and 3 f3.
+    """
     f = first_of_f(p)
     clear(digits, Number(f.at, 4 * f.length))
     for term in range(18):
@@ -333,9 +347,9 @@ def _f_into(digits: Digits, p: Polynomials, radius: int, normal: Number) -> None
 
 @kernel
 def polynomials_into(digits: Digits, kind: int, size: int) -> Polynomials:
-    """Write f and the crosses of the vectors, and return where they stand.
+    """Write f and the crosses of the vectors, and return where they are.
 
-    Loops with one product in each, here and above: every call is compiled in place, which took seconds.
+    Each loop, here and above, has one call of a product: every call is compiled in place, which took seconds.
     """
     p, normal = Polynomials(POLYNOMIALS_AT, size, 3 + kind, 3, False), Number(NORMAL_AT, 2 * size + 1)
     for j in range(-1, p.crosses):
@@ -351,7 +365,7 @@ def polynomials_into(digits: Digits, kind: int, size: int) -> Polynomials:
 
 @kernel
 def dots_into(digits: Digits, kind: int, crosses: Polynomials) -> Polynomials:
-    """Write the dots after f and the crosses, and return where all stand."""
+    """Write the dots after f and the crosses, and return where all are."""
     p = Polynomials(crosses.at, crosses.size, crosses.crosses, crosses.axes, True)
     for j in range(p.crosses):
         first = first_of_dot(p, j)

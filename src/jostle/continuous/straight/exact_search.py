@@ -1,24 +1,24 @@
-"""Where in an interval is a contact of straight motions? The bisection of `search.py` with the exact signs of integers.
+"""The bisection of `search.py` with the exact signs of integers.
 
 Exact signs say more than floats: Bernstein coefficients >= 0 that are not all 0 belong to a polynomial that is positive inside the
-interval, so the inside may be free while the ends touch; and at the ends contact is decided, by the dots where all crosses are 0.
-Intervals are halved 34 times at most. What stays open then is a contact at a time that is no such fraction of the interval, at
-which some further sign is exactly 0, or a near miss at a distance of some 1e-20.
+interval, so the inside may be free while the ends touch; and contact at the ends is decided, by the dots if all crosses are 0.
+Intervals are halved at most 34 times. Open remain contacts at other fractions of the interval, at which some further sign is
+exactly 0, and near misses at a distance of some 1e-20.
 
-Translations leave nothing open but on a line: their times are fractions (`translation.py`). That is the usual case of flat
-parts that slide or land on each other.
+Translations are open only on a line: their times are fractions (`translation.py`). That is the usual case of flat parts that slide
+or land on each other.
 
-What a query is, by its whole step (`decide_whole_step`), and then by each span that floats left open (`decide_spans`):
+The status of a query, by its whole step (`decide_whole_step`), and then by each span that floats left open (`decide_spans`):
 
     status        of the step                                       of a span
     FREE          a translation without contact                     no contact: the next span decides
-    CONTACT       a translation with contact                        contact, not before the time and `finest` after it at most
+    CONTACT       a translation with contact                        contact, not before the time and at most `finest` after it
     OPEN          a translation along a line that stayed open       it stayed open: left to larger integers
     IN_A_PLANE    f is 0 at all times: floats search again          -
     BY_SPANS      anything else: its spans decide                   -
     NEEDS_DOTS    -                                                 all crosses are 0 somewhere: the same span again, with dots
 
-`bisect` goes through the intervals of a span from left to right. What their signs say (`Verdict`), the first that applies:
+`bisect` visits the intervals of a span from left to right. Their signs (`Verdict`) decide; the first row that applies:
 
     needs_dots                              NEEDS_DOTS
     at_start                                CONTACT at its start; OPEN if an interval before it stayed open, by more than `finest`
@@ -76,7 +76,10 @@ class WaitingInterval(Record):
 
 
 class ExactWork(Struct):
-    """All numbers of a query (`digits.py`), and the intervals whose polynomials stand at their end."""
+    """All numbers of a query (`digits.py`), and its waiting intervals.
+
+    The polynomials of the intervals are at the end.
+    """
 
     digits: Rows[int64]
     intervals: Rows[WaitingInterval]
@@ -94,7 +97,7 @@ def new_exact_work() -> AddressTable:
 
 
 class ExactQuery(NamedTuple):
-    """A query: its kind, its size, and how sharp times are to be."""
+    """A query: its kind, its size, and the accuracy of times."""
 
     kind: int
     length: int  # digits of a coordinate
@@ -102,14 +105,17 @@ class ExactQuery(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What is found, by the table above, and the time of a contact; inf where there is none."""
+    """A status of the table above, and the time of a contact, or inf."""
 
     status: int
     time: float
 
 
 class Verdict(NamedTuple):
-    """What the signs of the polynomials say of their interval; the last four hold unless dots are needed."""
+    """What the signs of the polynomials say about their interval.
+
+    The last four hold unless dots are needed.
+    """
 
     needs_dots: bool
     nothing_inside: bool
@@ -119,7 +125,7 @@ class Verdict(NamedTuple):
 
 
 class Signs(NamedTuple):
-    """Signs of the coefficients of a quadratic: at both ends, and the least and the greatest of all three."""
+    """Signs of a quadratic's coefficients: both ends, least and greatest."""
 
     start: int
     end: int
@@ -128,14 +134,14 @@ class Signs(NamedTuple):
 
 
 class EndSigns(NamedTuple):
-    """What the crosses say on an axis at an end of an interval."""
+    """The signs of the crosses on an axis at an end of an interval."""
 
     opposed: bool  # one is positive and another negative
     clear: bool  # some is not 0
 
 
 class AxisSigns(NamedTuple):
-    """What the crosses say on an axis."""
+    """The signs of the crosses on an axis."""
 
     opposed: bool  # one is positive and another negative, inside
     same: bool  # all have one sign or are 0, and one of them has it inside
@@ -145,7 +151,7 @@ class AxisSigns(NamedTuple):
 
 
 class DotSigns(NamedTuple):
-    """What the dots say."""
+    """The signs of the dots."""
 
     some_at_start: bool  # is not positive
     some_at_end: bool
@@ -162,7 +168,7 @@ def _signs(digits: Digits, first: Number) -> Signs:
 
 @kernel(forceinline=True)
 def _axis_signs(digits: Digits, p: Polynomials, k: int) -> AxisSigns:
-    """Return what the crosses say on an axis."""
+    """Return the signs of the crosses on an axis."""
     start_least, start_most, end_least, end_most = 0, 0, 0, 0
     some_above, some_below, none_below, none_above = False, False, True, True
     for j in range(p.crosses):
@@ -182,7 +188,7 @@ def _axis_signs(digits: Digits, p: Polynomials, k: int) -> AxisSigns:
 
 @kernel(forceinline=True)
 def _dot_signs(digits: Digits, p: Polynomials) -> DotSigns:
-    """Return what the dots say."""
+    """Return the signs of the dots."""
     some_at_start, some_at_end, all_positive = False, False, True
     for j in range(p.crosses):
         x = _signs(digits, first_of_dot(p, j))
@@ -193,7 +199,7 @@ def _dot_signs(digits: Digits, p: Polynomials) -> DotSigns:
 
 @kernel
 def _verdict(digits: Digits, p: Polynomials) -> Verdict:
-    """Return what the signs of polynomials say of their interval."""
+    """Return what the signs of polynomials say about their interval."""
     f0 = first_of_f(p)
     f1 = after(f0)
     f2 = after(f1)
@@ -221,9 +227,9 @@ def _verdict(digits: Digits, p: Polynomials) -> Verdict:
 
 @kernel
 def _keep_what_decides(digits: Digits, p: Polynomials) -> Polynomials:
-    """Leave out what is not needed to decide an interval, and return what is left.
+    """Drop the polynomials that an interval does not need, and return the rest.
 
-    One axis is enough if some cross is nowhere 0 on it; then there is no need of dots. None is needed where all crosses are 0.
+    One axis is enough if some cross is nowhere 0 on it; then dots are not needed. No axis is needed if all crosses are 0.
     """
     axes, kept, step, all_vanish, fewest = 3, 0, 0, p.dots, p.crosses
     for k in range(3):
@@ -234,7 +240,7 @@ def _keep_what_decides(digits: Digits, p: Polynomials) -> Polynomials:
             nowhere_zero = nowhere_zero or x.least > 0 or x.most < 0
             if x.least < 0 < x.most:
                 changing += 1
-        if nowhere_zero and changing < fewest:  # of several, that with the fewest crosses that may change their sign
+        if nowhere_zero and changing < fewest:  # the one with the fewest crosses that may change their sign
             axes, kept, step, fewest = 1, k, 3, changing
     if all_vanish:
         axes, kept, step = 0, 3 * p.crosses, 1
@@ -248,13 +254,13 @@ def _keep_what_decides(digits: Digits, p: Polynomials) -> Polynomials:
 
 @kernel(forceinline=True)
 def _quadratics(p: Polynomials) -> int:
-    """Return how many quadratics there are."""
+    """Return the number of quadratics."""
     return p.axes * p.crosses + (p.crosses if p.dots else 0)
 
 
 @kernel(forceinline=True)
 def _on_stack(p: Polynomials, top: int) -> Polynomials:
-    """Return the place of the same polynomials on the interval number `top` of those that wait."""
+    """Return where the polynomials of waiting interval `top` are."""
     one = first_of_quadratic(p, _quadratics(p)).at - p.at
     return Polynomials(p.at + top * one, p.size, p.crosses, p.axes, p.dots)
 
@@ -302,7 +308,7 @@ def _halve(digits: Digits, p: Polynomials, left: Polynomials) -> None:
 
 @kernel(forceinline=True)
 def _time_at(span: Span, place: int, level: int) -> float:
-    """Return the time at `place` of 2^level parts of a span; never after it."""
+    """Return the time at `place` of 2^level parts of a span, rounded down."""
     time = span.start + (span.end - span.start) * (place * 2.0**-level)
     if level > 0 and place > 0 and not (span.start == 0.0 and span.end == 1.0):
         time = np.nextafter(time, -1.0)
@@ -311,13 +317,13 @@ def _time_at(span: Span, place: int, level: int) -> float:
 
 @kernel(forceinline=True)
 def _contact_between(earliest: float, latest: float, finest: float) -> Decision:
-    """Return a contact that is not before one time and not after another: decided only if these are near enough."""
+    """Return a contact between two times, OPEN if they are too far apart."""
     return Decision(CONTACT, earliest) if latest - earliest <= finest else Decision(OPEN, math.inf)
 
 
 @kernel
 def bisect(work: ExactWork, p: Polynomials, span: Span, finest: float) -> Decision:
-    """Decide the span of some polynomials, which are lost."""
+    """Decide the span of some polynomials, overwriting them."""
     digits = work.digits
     work.intervals[0].level, work.intervals[0].place = 0, 0
     top, visited, pending, certain = 1, 0, math.inf, math.inf
@@ -355,7 +361,7 @@ def bisect(work: ExactWork, p: Polynomials, span: Span, finest: float) -> Decisi
 
 @kernel(forceinline=True)
 def _f_vanishes(digits: Digits, p: Polynomials) -> bool:
-    """Whether f is 0 at all times."""
+    """Return whether f is 0 at all times."""
     f, nonzero = first_of_f(p), 0
     for i in range(f.at, f.at + 4 * f.length):
         nonzero |= digits[i]
@@ -364,7 +370,10 @@ def _f_vanishes(digits: Digits, p: Polynomials) -> bool:
 
 @kernel
 def decide_whole_step(work: ExactWork, query: ExactQuery, f_is_noise: bool) -> Decision:
-    """Decide a translation, and tell what is in a plane (which `f_is_noise` says may be) from what is to be decided by spans."""
+    """Decide a translation, or say whether f vanishes or spans decide.
+
+    `f_is_noise` says that it may vanish.
+    """
     digits, kind = work.digits, query.kind
     step = Span(0.0, 1.0)
     size = vectors_into(digits, kind, query.length, step)
@@ -385,7 +394,7 @@ def decide_whole_step(work: ExactWork, query: ExactQuery, f_is_noise: bool) -> D
 
 @kernel
 def decide_spans(work: ExactWork, query: ExactQuery, known: OpenQuery) -> Decision:
-    """Decide the open spans of a query from left to right: FREE if all are, else CONTACT or OPEN as the first that is not."""
+    """Decide the open spans of a query; the first that is not free decides."""
     digits, span, with_dots = work.digits, 0, False
     while span < known.spans:
         times = Span(known.span_start[span], known.span_end[span])

@@ -1,20 +1,20 @@
-"""Contact of points that move on straight lines, as signs of polynomials in t: which ones, and their values in floats.
+"""Contact on straight lines as signs of polynomials in t, and their float values.
 
-A query has four corners: a point p and a triangle abc, or the ends of two edges. Everything is made of six vectors between
+A query has four corners: a point p and a triangle abc, or the ends of two edges. Everything consists of six vectors between
 corners, linear in t (`FROM`, `TO`): point–triangle A = a-p, B = b-p, C = c-p, b-a, c-a; edge–edge d1 along the first edge, d2 along
-the second, r from the start of the first to the start of the second, and the other three ways between their ends.
+the second, r from the start of the first to the start of the second, and the other three vectors between their ends.
 
     point–triangle  n = (b-a) × (c-a)   f = A·n   crosses  B × C, C × A, A × B                 (their sum is n)
     edge–edge       n = d1 × d2         f = r·n   crosses  r × d2, d2 × (q1-p2), r × d1, d1 × (q2-p1)  (pairs sum to n)
 
-There is contact at t exactly if the cubic f is 0, on no axis two of the crosses have opposite signs, and, where all crosses are 0,
-one of the dots (`DOTS`: of the two ways from a corner to the ends of an edge) is not positive. For where f = 0 all crosses are
-multiples of one vector: of n, by the barycentric coordinates, if n is not 0; else of the normal of the plane through a line and a
-point or a line beside it, with both signs. So any axis with a cross other than 0 decides. All crosses are 0 only on a line.
+There is contact at t exactly if the cubic f is 0, no two crosses have opposite signs on an axis, and, if all crosses are 0, one of
+the dots (of the two vectors from a corner to the ends of an edge) is not positive. Proof: if f = 0, all crosses are multiples of
+one vector: of n, by the barycentric coordinates, if n is not 0; else of the normal of the plane through a line and a point or a
+line beside it, with both signs. So any axis with a cross other than 0 decides. All crosses are 0 only on a line.
 
 Floats: Bernstein coefficients of f and of the crosses on [0,1], after scaling by a power of two so that differences are below 1.
-Errors (u = 2^-53; M, N bounds of the components of two factors at both ends): a cross passes 5 roundings, so its error is below
-8u (Mp Nq + Mq Np); f passes 11, so 16u Σ MR perm(n). Halving an interval adds at most 3u max|f| and 2u perm.
+Errors (u = 2^-53; M, N bounds of the components of two factors at both ends): a cross has 5 roundings, so its error is below
+8u (Mp Nq + Mq Np); f has 11, so 16u Σ MR perm(n). Halving an interval adds at most 3u max|f| and 2u perm.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from jostle.kernels.structs import Record, Rows, Run, float64
 POINT_TRIANGLE = 0
 EDGE_EDGE = 1
 
-# Of each kind, first point–triangle, then edge–edge: the corners between which the vectors go, and the vectors of each product.
+# For point–triangle, then edge–edge: the corners that each vector joins, and the vectors of each product.
 FROM = np.array([[0, 0, 0, 1, 1, 0], [0, 2, 0, 1, 0, 1]])
 TO = np.array([[1, 2, 3, 2, 3, 1], [1, 3, 2, 2, 3, 3]])
 CROSS_LEFT = np.array([[1, 2, 0, 0], [2, 1, 2, 0]])
@@ -72,7 +72,7 @@ class LinearVector(Record):
 
 
 class Node(Record):
-    """An interval, how often it was halved, and the Bernstein coefficients of f and of each component of each cross on it."""
+    """An interval, its depth, and Bernstein coefficients of f and the crosses on it."""
 
     start: float64
     end: float64
@@ -91,7 +91,7 @@ class CornersOnAxis(NamedTuple):
 
 
 class Quadratic(NamedTuple):
-    """Bernstein coefficients of a component of a cross, and its permanent, a bound of its terms."""
+    """Bernstein coefficients of a component of a cross, and a bound of its terms."""
 
     start: float
     middle: float
@@ -101,7 +101,7 @@ class Quadratic(NamedTuple):
 
 @kernel(forceinline=True)
 def cross_place(cross: int, axis: int) -> int:
-    """Return where the three coefficients of a component of a cross stand in a node."""
+    """Return where the three coefficients of a component of a cross are in a node."""
     return 3 * (3 * cross + axis)
 
 
@@ -113,7 +113,7 @@ def corners_on_axis(corners: FourCorners, k: int) -> CornersOnAxis:
 
 @kernel(forceinline=True)
 def order_of_parts(kind: int, c: CornersOnAxis) -> int:
-    """Return -1 if the first part of a query is strictly below the second, 1 if it is above, else 0."""
+    """Return -1 if the first part is strictly below the second, 1 if above, else 0."""
     low, high, least, most = c.c0, c.c0, min(c.c2, c.c3), max(c.c2, c.c3)
     if kind == POINT_TRIANGLE:
         least, most = min(c.c1, least), max(c.c1, most)
@@ -126,7 +126,7 @@ def order_of_parts(kind: int, c: CornersOnAxis) -> int:
 
 @kernel
 def kept_apart_by_an_axis(kind: int, motion: FeatureMotion) -> bool:
-    """Whether on some axis the two parts of a query are in the same strict order at both ends."""
+    """Return whether the parts have the same strict order on an axis at both ends."""
     for k in range(AXES):
         before = order_of_parts(kind, corners_on_axis(motion.start, k))
         if before != 0 and before == order_of_parts(kind, corners_on_axis(motion.end, k)):
@@ -136,7 +136,7 @@ def kept_apart_by_an_axis(kind: int, motion: FeatureMotion) -> bool:
 
 @kernel
 def share_a_coordinate(motion: FeatureMotion) -> bool:
-    """Whether the four corners have a coordinate in common at t = 0, and the same one at t = 1: then f is 0 at all times."""
+    """Return whether all corners share a coordinate at both ends, so that f is 0."""
     for k in range(AXES):
         a, b = corners_on_axis(motion.start, k), corners_on_axis(motion.end, k)
         if a.c0 == a.c1 == a.c2 == a.c3 and b.c0 == b.c1 == b.c2 == b.c3:
@@ -146,7 +146,7 @@ def share_a_coordinate(motion: FeatureMotion) -> bool:
 
 @kernel
 def scaled_vectors_into(kind: int, motion: FeatureMotion, vectors: Rows[LinearVector]) -> bool:
-    """Write the vectors of a query, scaled; return False if all corners are one point at both ends."""
+    """Write the scaled vectors of a query; return False if all corners coincide."""
     largest = 0.0
     for corner in range(1, 4):
         for k in range(3):
@@ -194,7 +194,10 @@ def cubic_into(kind: int, vectors: Rows[LinearVector], node: Node) -> float:
 
 @kernel
 def crosses_into(kind: int, vectors: Rows[LinearVector], node: Node, errors: Rows[float64]) -> None:
-    """Write the coefficients of the crosses into a node; errors (12,) are bounds, 0 of a component that is 0 at all times."""
+    """Write the crosses into a node, and error bounds (12,).
+
+    A bound is 0 if the component is 0 at all times.
+    """
     for j in range(3 + kind):
         left, right = vectors[as_int64(CROSS_LEFT[kind, j])], vectors[as_int64(CROSS_RIGHT[kind, j])]
         for k in range(3):

@@ -1,11 +1,11 @@
-"""Where in [0,1] is a contact of straight motions? Bisection on the signs of `polynomials.py`, in floats.
+"""Bisection for contacts of straight motions, on signs of polynomials in floats.
 
-An interval is free when all Bernstein coefficients of f have one sign beyond their error, or on some axis one cross is positive
-and another negative throughout. It holds a contact when f has opposite signs at its ends and on some axis all crosses have the
-same sign. Others are halved, the left half first, until they are short or only noise is left; these stay open. Where the corners
-remain in one plane (`planar`), f says nothing: contact is where on some axis all crosses have the same sign.
+An interval is free if all Bernstein coefficients of f have one sign beyond their error, or if one cross is positive and another
+negative throughout on some axis. It has a contact if f has opposite signs at its ends and all crosses have the same sign on some
+axis. Others are halved, the left half first, until they are short or only noise is left; these stay open. If the corners remain in
+one plane (`planar`), f decides nothing: contact is where all crosses have the same sign on some axis.
 
-Guarantee: an interval called free is free, a contact is a contact; what floats cannot tell is listed as open.
+Guarantee: an interval called free is free, a contact is a contact; what floats cannot decide is listed as open.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ FREE, CONTACT, OPEN, HALVE = 0, 1, 2, 3
 
 DEEPEST = 50
 MOST_NODES = 200
-SPANS = 17  # of a query that floats leave open, with that of a contact of which only the time is not sharp
-MOST_OPEN = SPANS - 2  # intervals; more than that and the whole rest is open
-DEPTH_OF_NOISE = 30  # where f is noise in a node this deep, halving it further only costs time
+SPANS = 17  # of an open query, including one for a contact with an inaccurate time
+MOST_OPEN = SPANS - 2  # intervals; beyond that the whole rest is open
+DEPTH_OF_NOISE = 30  # if f is noise in a node this deep, halving it further only costs time
 DEPTH_OF_PLANAR_NOISE = 20
 STACK = DEEPEST + 4
 OPEN_AT_ONCE = 256  # queries that wait for exact integers, at some 30 µs each
 
 
 class Ladder(Record):
-    """What is asked: the kind of queries, whether their corners remain in one plane, and how sharp times are to be."""
+    """The kind of queries, whether corners remain in one plane, accuracy of times."""
 
     kind: int64
     planar: int64
@@ -55,19 +55,19 @@ class Ladder(Record):
 
 
 class OpenQuery(Record):
-    """What floats find: the time, the time by which contact is certain, and the open intervals before it."""
+    """The result in floats: time, the time by which contact is certain, open spans."""
 
     row: int64
     time: float64
     certain: float64
-    f_is_noise: int64  # nothing is known of f: it may be 0 at all times
+    f_is_noise: int64  # f is unknown: it may be 0 at all times
     spans: int64
     span_start: Run[float64, Literal[17]]
     span_end: Run[float64, Literal[17]]
 
 
 class FloatWork(Struct):
-    """A query and the stack of its intervals, and all queries that wait for exact integers."""
+    """A query with its stack of intervals, and the queries waiting for integers."""
 
     ladder: One[Ladder]
     motion: One[FeatureMotion]
@@ -81,14 +81,14 @@ open_float_work = opener(FloatWork)
 
 
 class FError(NamedTuple):
-    """The bound of the error of f, and by how much it grows with each halving."""
+    """The error bound of f, and its growth with each halving."""
 
     whole: float
     growth: float
 
 
 class CrossSigns(NamedTuple):
-    """What the crosses say on an axis."""
+    """The signs of the crosses on an axis."""
 
     opposed: bool  # one is positive and another negative throughout
     same: bool  # all have one sign throughout
@@ -111,7 +111,10 @@ def new_float_work() -> AddressTable:
 
 @kernel
 def search(work: FloatWork, found: OpenQuery) -> int:
-    """Decide the query of `work`: FREE, CONTACT or OPEN; a contact is not before the time found except in an open span."""
+    """Decide the query of `work`: FREE, CONTACT or OPEN.
+
+    A contact is not before the time found, except in an open span.
+    """
     kind, planar, root = work.ladder.kind, work.ladder.planar != 0, work.nodes[0]
     found.time, found.certain, found.spans, found.f_is_noise = 0.0, 0.0, 0, 0
     if not planar and kept_apart_by_an_axis(kind, work.motion):
@@ -158,7 +161,10 @@ def bisect(work: FloatWork, found: OpenQuery, planar: bool, f_error: FError) -> 
 
 @kernel(forceinline=True)
 def _note_open(found: OpenQuery, node: Node, visited_enough: bool) -> bool:
-    """Add an interval to the open ones, or to the last if it follows that; return whether all that comes after it is open too."""
+    """Add an interval to the open spans; return whether all later times are open.
+
+    It extends the last span if it follows that.
+    """
     if found.spans > 0 and found.span_end[found.spans - 1] == node.start:
         found.spans -= 1
     else:
@@ -171,13 +177,13 @@ def _note_open(found: OpenQuery, node: Node, visited_enough: bool) -> bool:
 
 @kernel(forceinline=True)
 def _cross_signs(node: Node, errors: Rows[float64], crosses: int, k: int, growth: float) -> CrossSigns:
-    """Return what the crosses say on axis k; `growth` is that of their errors."""
+    """Return the signs of the crosses on axis k; `growth` is that of their errors."""
     some_above, some_below, all_above, all_below = False, False, True, True
     starts_above, starts_below, clear, noise, counted = True, True, False, False, False
     for j in range(crosses):
         error = errors[3 * j + k] * growth
         if error == 0.0:
-            continue  # 0 at all times: the usual case of parts along the axes, where such a cross has no say
+            continue  # always 0, as is usual for parts along the axes: such a cross decides nothing
         counted = True
         at = cross_place(j, k)
         x0, x1, x2 = node.crosses[at], node.crosses[at + 1], node.crosses[at + 2]
@@ -196,7 +202,10 @@ def _cross_signs(node: Node, errors: Rows[float64], crosses: int, k: int, growth
 
 @kernel(forceinline=True)
 def _verdict(work: FloatWork, node: Node, f_error: float, planar: bool) -> int:
-    """Return what the coefficients of a node say: FREE, CONTACT (planar: at its start), OPEN (halving is of no use) or HALVE."""
+    """Return what a node's coefficients say: FREE, CONTACT, OPEN or HALVE.
+
+    CONTACT is at its start if planar; OPEN means that halving is of no use.
+    """
     b0, b1, b2, b3 = node.f[0], node.f[1], node.f[2], node.f[3]
     low, high = min(min(b0, b1), min(b2, b3)), max(max(b0, b1), max(b2, b3))
     if not planar and (low > f_error or high < -f_error):
@@ -221,7 +230,7 @@ def _verdict(work: FloatWork, node: Node, f_error: float, planar: bool) -> int:
 
 @kernel(forceinline=True)
 def _halve(node: Node, left: Node, crosses: int) -> None:
-    """De Casteljau at the middle: the left half goes to another node, the right half stays."""
+    """Halve by de Casteljau: the left half goes to another node, the right half stays."""
     b0, b1, b2, b3 = node.f[0], node.f[1], node.f[2], node.f[3]
     l1, m, r2 = 0.5 * (b0 + b1), 0.5 * (b1 + b2), 0.5 * (b2 + b3)
     l2, r1 = 0.5 * (l1 + m), 0.5 * (m + r2)
@@ -243,9 +252,10 @@ def _halve(node: Node, left: Node, crosses: int) -> None:
 
 @kernel
 def _narrow(work: FloatWork, top: int, f_error: FError, found: OpenQuery) -> None:
-    """Find the first root of f in the interval `top`, on which all crosses agree: `time` is before it, `certain` after one.
+    """Find the first root of f in interval `top`, on which all crosses agree.
 
-    The same bisection for f alone, in the nodes from `top` on. Ends early where f is noise.
+    `time` is before the root, `certain` after one. The same bisection for f alone, in the nodes from `top` on. Ends early where f
+    is noise.
     """
     last, finest = top, work.ladder.finest
     found.certain = work.nodes[top].end

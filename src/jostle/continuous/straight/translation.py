@@ -1,8 +1,8 @@
-"""Translations, where a triangle or both edges keep their vectors: all polynomials but the dots are linear, so times are fractions.
+"""Translations: all polynomials but the dots are linear, so times are fractions.
 
-The first contact is where f is 0, or, if it is 0 at all times, where a component of a cross is. The signs of the others at such a
-root are those of whole numbers again: of a linear polynomial x, where a linear one with the ends a > 0 > b is 0, that of
-a x(1) - b x(0).
+A triangle or both edges keep their vectors. The first contact is where f is 0, or, if it is always 0, where a component of a cross
+is. The signs of the others at such a root are those of integers again: a linear polynomial x has the sign of a x(1) - b x(0) where
+a linear polynomial with the ends a > 0 > b is 0.
 """
 
 from __future__ import annotations
@@ -33,12 +33,15 @@ from jostle.continuous.straight.polynomials import POINT_TRIANGLE
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 
-FINEST_FRACTION = 2.0**-43  # times are as sharp as this
-FRACTION_ERROR = 2.0**-44  # of a time that is a quotient of two integers, taken as floats
+FINEST_FRACTION = 2.0**-43  # accuracy of times
+FRACTION_ERROR = 2.0**-44  # of a time computed as a quotient of two integers in floats
 
 
 class FirstRoot(NamedTuple):
-    """The time of the first contact, rounded down; inf if there is none. Not known if all corners stay on a line."""
+    """The time of the first contact, rounded down, or inf.
+
+    Unknown if all corners stay on a line.
+    """
 
     time: float
     on_a_line: bool
@@ -46,7 +49,7 @@ class FirstRoot(NamedTuple):
 
 @kernel(forceinline=True)
 def is_translation(digits: Digits, kind: int, size: int) -> bool:
-    """Whether a triangle, or both edges, have the same vectors at both ends of the step."""
+    """Return whether a triangle, or both edges, keep their vectors."""
     for n in range(2):
         v = 3 + n if kind == POINT_TRIANGLE else n
         for k in range(3):
@@ -59,7 +62,10 @@ def is_translation(digits: Digits, kind: int, size: int) -> bool:
 
 @kernel(forceinline=True)
 def _cross_at_root(digits: Digits, root: Linear, side: int, first: Number) -> int:
-    """Return the sign of a linear component of a cross where `root` is 0: of side × (a x(1) - b x(0))."""
+    """Return the sign of a cross component where `root` is 0.
+
+    It is that of side × (a x(1) - b x(0)).
+    """
     value, x = Number(PRODUCTS_AT, root.start.length + first.length), Linear(first, after(after(first)))
     clear(digits, value)
     for end in range(2):
@@ -70,7 +76,10 @@ def _cross_at_root(digits: Digits, root: Linear, side: int, first: Number) -> in
 
 @kernel(forceinline=True)
 def _dot_at_root(digits: Digits, root: Linear, first: Number) -> int:
-    """Return the sign of a dot where `root`, with the ends a and b, is 0: of b², -2ab and a² times its coefficients."""
+    """Return the sign of a dot where `root`, with ends a and b, is 0.
+
+    The coefficients are weighted by b², -2ab and a².
+    """
     square = Number(PRODUCTS_AT, 2 * root.start.length)
     value = Number(square.at + square.length, square.length + first.length)
     clear(digits, value)
@@ -86,7 +95,10 @@ def _dot_at_root(digits: Digits, root: Linear, first: Number) -> int:
 
 @kernel
 def _contact_at_root(digits: Digits, p: Polynomials, root: Linear) -> bool:
-    """Whether a translation has contact where a linear polynomial is 0, whose ends have opposite signs or one of them is 0."""
+    """Return whether a translation has contact where a linear polynomial is 0.
+
+    The ends have opposite signs, or one of them is 0.
+    """
     side = 1 if sign(digits, root.start) > 0 or sign(digits, root.end) < 0 else -1
     for k in range(3):
         some_above, some_below = False, False
@@ -110,10 +122,10 @@ def _time_of_root(digits: Digits, root: Linear) -> float:
 
 @kernel
 def first_root(digits: Digits, p: Polynomials) -> FirstRoot:
-    """Return the first contact of a translation without contact at t = 0, from its polynomials on the whole step."""
+    """Return the first contact of a translation that has none at t = 0."""
     first, on_a_line = math.inf, True
     for n in range(-1, 3 * p.crosses):
-        # The cubic, here linear too; only if it is 0 at all times, one component other than 0 of each cross.
+        # The cubic, here linear too; only if it is always 0, one nonzero component of each cross.
         start = first_of_f(p) if n < 0 else first_of_quadratic(p, n)
         root = Linear(start, nth(start, 3 if n < 0 else 2))
         before, later = sign(digits, root.start), sign(digits, root.end)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from jostle._types import Floats, Ints, Longs
 from jostle.continuous.assemble import MovingRows
 from jostle.continuous.certified.triangles import early, new_lead
-from jostle.continuous.face_pairs import WITHIN, first_times, kept_separation, start_distance, tell_earlier
+from jostle.continuous.face_pairs import WITHIN, first_times, kept_separation, shift_earlier, start_distance
 from jostle.continuous.moving_surface import MovingSurface
 from jostle.kernels.buffers import doubled
 from jostle.kernels.handles import AddressTable
@@ -131,7 +131,7 @@ class DynamicSearch:
         rows = MovingRows.joined(found)
         if lead is not None:
             rows = _first(rows)
-            tell_earlier(rows.time, early(lead, how.tolerance))
+            shift_earlier(rows.time, early(lead, how.tolerance))
         return rows, counters
 
     def _tests(self) -> int:

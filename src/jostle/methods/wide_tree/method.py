@@ -127,7 +127,7 @@ class WideTreeDetector:
         """Detect for many sets of poses (n, bodies, 4, 4) with the frame's vertices."""
         self._deform(frame)
         sets, bodies = poses.shape[:2]
-        body_a, body_b = self._candidates.every(frame)
+        body_a, body_b = pairs = self._candidates.every(frame)
         start: Ints = np.repeat(bodies * np.arange(sets), len(body_a)).astype(np.int32)
         all_a: Ints = np.tile(body_a, sets)
         all_b: Ints = np.tile(body_b, sets)
@@ -135,9 +135,8 @@ class WideTreeDetector:
         flat = read_only_view(poses.reshape(-1, 4, 4))
         placed = TreePairs(shapes[all_a], shapes[all_b], start + all_a, start + all_b, flat)
         row_mode = {"any": FIRST, "pairs": WORST, "faces": ALL}[rows]
-        found, counters = find_rows_parallel(self._forest, placed, 0.0, row_mode, frame.workers)
-        number = (found.pair // max(1, len(body_a))).astype(np.int32)
-        return Batch.of(sets, number, all_a[found.pair], all_b[found.pair], found.face_a, found.face_b, found.kind, rows, counters)
+        found, counters = find_rows_on_threads(self._forest, placed, 0.0, row_mode, frame.workers)
+        return Batch.of(sets, pairs, found, rows, counters)
 
     def _deform(self, frame: Frame) -> None:
         changed: dict[int, Tree] = {}

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle._types import Floats, Ints
+from jostle._types import Bools, Floats, Ints
 from jostle.geometry.flat_triangles import projection_axis
 from jostle.geometry.vector import point_at
 from jostle.geometry.winding_columns import windings
@@ -22,6 +22,7 @@ from jostle.report.containment import rational
 from jostle.report.containment.edge_cuts import cut_edge, faces_along
 from jostle.report.containment.edge_work import MOST, EdgeWork, Surfaces, edge_at, edge_work, open_work
 from jostle.report.containment.piece_windings import test_pieces
+from jostle.report.containment.rational import Surface
 from jostle.report.containment.sectors import APART, MEETING, UNDECIDED
 
 Rows = tuple[NDArray[np.int64], NDArray[np.int64]]  # of each face the first of its rows, and the face that touches it in each row
@@ -30,42 +31,34 @@ FEW_ROWS = 100  # up to here integers take some 20 ms, and nothing is compiled
 EDGES_AT_ONCE = 2_000  # per call of the kernel, so that Ctrl-C is heard
 
 
-def interiors_meet(
-    vertices_a: Floats,
-    faces_a: Ints,
-    vertices_b: Floats,
-    faces_b: Ints,
-    face_a: Ints,
-    face_b: Ints,
-    undecided: NDArray[np.bool_] | None = None,
-) -> bool:
+def interiors_meet(a: Surface, b: Surface, face_a: Ints, face_b: Ints, undecided: Bools | None = None) -> bool:
     """Return whether interiors meet; parameters as in `rational.interiors_meet`."""
     chosen = np.ones(len(face_a), bool) if undecided is None else undecided
     if np.count_nonzero(chosen) < FEW_ROWS:
-        return rational.interiors_meet(vertices_a, faces_a, vertices_b, faces_b, face_a, face_b, undecided)
+        return rational.interiors_meet(a, b, face_a, face_b, undecided)
     touching_a, touching_b = np.unique(face_a[chosen]), np.unique(face_b[chosen])
-    corners = read_only_view(np.concatenate([vertices_a[faces_a], vertices_b[faces_b]]))
+    corners, count_a = read_only_view(np.concatenate([a.vertices[a.faces], b.vertices[b.faces]])), len(a.faces)
     has_area = np.empty(len(corners), bool)
     areas_into(corners, has_area)
-    faces = np.concatenate([touching_a, touching_b + np.int64(len(faces_a))])
+    faces = np.concatenate([touching_a, touching_b + np.int64(count_a)])
     faces = faces[has_area[faces]]
-    if _meet_beside(corners[faces].reshape(-1, 9), ((vertices_a, faces_a), (vertices_b, faces_b))):
+    if _meet_beside(corners[faces].reshape(-1, 9), a, b):
         return True
-    left = _left_by_floats(corners, len(faces_a), faces, _rows_of_faces(face_a, face_b, len(faces_a), has_area))
+    left = _left_by_floats(corners, count_a, faces, _rows_of_faces(face_a, face_b, count_a, has_area))
     if left is None or len(left) == 0:
         return left is None
     sides: tuple[list[tuple[int, int]], ...] = ([], [])
     for side in left.tolist():
-        of_b = side >= 3 * len(faces_a)
-        sides[of_b].append(divmod(side - 3 * len(faces_a) * of_b, 3))
-    return rational.interiors_meet(vertices_a, faces_a, vertices_b, faces_b, face_a, face_b, sides=(sides[0], sides[1]))
+        of_b = side >= 3 * count_a
+        sides[of_b].append(divmod(side - 3 * count_a * of_b, 3))
+    return rational.interiors_meet(a, b, face_a, face_b, sides=(sides[0], sides[1]))
 
 
-def _meet_beside(flags: Floats, surfaces: tuple[tuple[Floats, Ints], tuple[Floats, Ints]]) -> bool:
+def _meet_beside(flags: Floats, a: Surface, b: Surface) -> bool:
     """Return whether both surfaces wind on the same side of one of these faces."""
-    (a, _), (b, _) = (windings(flags, vertices, faces) for vertices, faces in surfaces)
-    above = (a[:, 0] != 0) & (b[:, 0] != 0)
-    below = (a[:, 0] + a[:, 2] != 0) & (b[:, 0] + b[:, 2] != 0)
+    (winds_a, _), (winds_b, _) = windings(flags, *a), windings(flags, *b)
+    above = (winds_a[:, 0] != 0) & (winds_b[:, 0] != 0)
+    below = (winds_a[:, 0] + winds_a[:, 2] != 0) & (winds_b[:, 0] + winds_b[:, 2] != 0)
     return bool((above | below).any())
 
 

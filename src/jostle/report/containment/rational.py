@@ -13,11 +13,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from math import frexp
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from jostle._types import Floats
+from jostle._types import Bools, Floats, Ints
 
 Vector = tuple[int, int, int]
 Homogeneous = tuple[int, int, int, int]  # a point times a positive number, and that number
@@ -26,23 +26,21 @@ Span = tuple[Fraction, Fraction]
 Sides = list[tuple[int, int]]
 
 
+class Surface(NamedTuple):
+    """A closed surface in the world."""
+
+    vertices: Floats  # (n,3)
+    faces: Ints  # (m,3)
+
+
 def interiors_meet(
-    vertices_a: Floats,
-    faces_a: NDArray[np.int32],
-    vertices_b: Floats,
-    faces_b: NDArray[np.int32],
-    face_a: NDArray[np.int32],
-    face_b: NDArray[np.int32],
-    undecided: NDArray[np.bool_] | None = None,
-    sides: tuple[Sides, Sides] | None = None,
+    a: Surface, b: Surface, face_a: Ints, face_b: Ints, undecided: Bools | None = None, sides: tuple[Sides, Sides] | None = None
 ) -> bool:
     """Return whether the interiors of two closed surfaces meet.
 
     Parameters
     ----------
-    vertices_a, vertices_b : (n, 3) float64
-        World vertices.
-    faces_a, faces_b : (m, 3) int32
+    a, b : Surface
     face_a, face_b : (k,) int32
         All pairs of faces that share a point; none of them crosses.
     undecided : (k,) bool, optional
@@ -50,9 +48,9 @@ def interiors_meet(
     sides : pair of lists of (face, corner), optional
         The edges of a and of b to test if interiors can meet nowhere else, by a side that begins at this corner.
     """
-    lowest = min(float(np.abs(v[v != 0.0]).min(initial=1.0)) for v in (vertices_a, vertices_b))
+    lowest = min(float(np.abs(v[v != 0.0]).min(initial=1.0)) for v in (a.vertices, b.vertices))
     bits = 60 - frexp(lowest)[1]
-    one, other = _Surface(vertices_a, faces_a, bits), _Surface(vertices_b, faces_b, bits)
+    one, other = _IntegerSurface(*a, bits), _IntegerSurface(*b, bits)
     rows = list(zip(face_a.tolist(), face_b.tolist(), strict=True))
     of_a, of_b = _touching(other, rows), _touching(one, [(g, f) for f, g in rows])
     chosen = rows if undecided is None else list(itertools.compress(rows, undecided.tolist()))
@@ -67,10 +65,10 @@ def interiors_meet(
     return any(one.winds(*point) and other.winds(*point) for point in points)
 
 
-class _Surface:
+class _IntegerSurface:
     """A surface in integers: coordinates times 2**bits."""
 
-    def __init__(self, vertices: Floats, faces: NDArray[np.int32], bits: int) -> None:
+    def __init__(self, vertices: Floats, faces: Ints, bits: int) -> None:
         self._vertices, self._faces, self._unit = vertices, faces, Fraction(2) ** -bits
         corners = vertices[faces]
         self._lower, self._upper = corners.min(axis=1), corners.max(axis=1)
@@ -134,7 +132,7 @@ def _above(corner: Vector, point: Homogeneous, ways: Sequence[Vector]) -> bool:
     return _first_sign([d[1] for d in (_from(corner, point), *ways)]) < 0
 
 
-def _touching(other: _Surface, rows: list[tuple[int, int]]) -> dict[int, list[int]]:
+def _touching(other: _IntegerSurface, rows: list[tuple[int, int]]) -> dict[int, list[int]]:
     """Return for each face of one surface the touching faces with area of the other."""
     found = defaultdict(list)
     for f, g in rows:
@@ -143,7 +141,7 @@ def _touching(other: _Surface, rows: list[tuple[int, int]]) -> dict[int, list[in
     return found
 
 
-def _beside_faces(surface: _Surface, faces: Iterable[int]) -> Iterator[TestPoint]:
+def _beside_faces(surface: _IntegerSurface, faces: Iterable[int]) -> Iterator[TestPoint]:
     """Yield a point on either side of each face."""
     for face in faces:
         a, b, c = surface.corners(face)
@@ -154,7 +152,7 @@ def _beside_faces(surface: _Surface, faces: Iterable[int]) -> Iterator[TestPoint
 
 
 def _beside_edges(
-    surface: _Surface, other: _Surface, sides: Sides, touching: dict[int, list[int]], touched_by: dict[int, list[int]]
+    surface: _IntegerSurface, other: _IntegerSurface, sides: Sides, touching: dict[int, list[int]], touched_by: dict[int, list[int]]
 ) -> Iterator[TestPoint]:
     """Yield the points around the contacts of these sides, each edge once.
 
@@ -173,7 +171,7 @@ def _beside_edges(
         yield from _around_edge(start, end, [(each, f, span) for each, f, span in (*here, *there) if span is not None])
 
 
-def _around_edge(start: Vector, end: Vector, spans: list[tuple[_Surface, int, Span]]) -> Iterator[TestPoint]:
+def _around_edge(start: Vector, end: Vector, spans: list[tuple[_IntegerSurface, int, Span]]) -> Iterator[TestPoint]:
     """Yield points on either side of every face that contains a piece of an edge."""
     for low, high in itertools.pairwise(sorted({t for _, _, span in spans for t in span})):
         middle = (low + high) / 2
@@ -192,7 +190,7 @@ def _around_edge(start: Vector, end: Vector, spans: list[tuple[_Surface, int, Sp
                     yield (x, y, z, w), (way, _minus((0, 0, 0), normal))
 
 
-def _common_span(start: Vector, end: Vector, surface: _Surface, face: int) -> Span | None:
+def _common_span(start: Vector, end: Vector, surface: _IntegerSurface, face: int) -> Span | None:
     """Return the part of a segment (0 … 1) inside a closed face, if more than a point."""
     corners, normal = surface.corners(face), surface.normal(face)
     if _dot(normal, _minus(start, corners[0])) != 0 or _dot(normal, _minus(end, corners[0])) != 0 or start == end:

@@ -26,6 +26,7 @@ from jostle.report.containment.contact_work import (
 )
 from jostle.report.containment.edge_pieces import interiors_meet
 from jostle.report.containment.face_contacts import part_is_inside, test_pairs
+from jostle.report.containment.rational import Surface
 from jostle.report.containment.sectors import MEETING, UNDECIDED
 from jostle.report.containment.solid_bodies import SolidBodies, boxes_meet
 from jostle.shapes.mesh import Mesh
@@ -221,9 +222,9 @@ def _rational_answer(rows: PairRows, pair: int, undecided: NDArray[np.bool_] | N
     """Decide one pair by its undecided rows, or by all."""
     chosen = slice(int(rows.first[pair]), int(rows.last[pair]))
     touching = rows.kind[chosen] != NEAR
-    a, b = int(rows.body_a[pair]), int(rows.body_b[pair])
-    meshes = frame.bodies.meshes
-    return interiors_meet(
-        frame.world_vertices(a), meshes[a].faces, frame.world_vertices(b), meshes[b].faces,
-        rows.face_a[chosen][touching], rows.face_b[chosen][touching], None if undecided is None else undecided[chosen][touching],
-    )  # fmt: skip
+    a, b = (
+        Surface(frame.world_vertices(body), frame.bodies.meshes[body].faces)
+        for body in (int(rows.body_a[pair]), int(rows.body_b[pair]))
+    )
+    left = None if undecided is None else undecided[chosen][touching]
+    return interiors_meet(a, b, rows.face_a[chosen][touching], rows.face_b[chosen][touching], left)
