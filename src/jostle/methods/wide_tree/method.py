@@ -135,7 +135,7 @@ class WideTreeDetector:
         flat = read_only_view(poses.reshape(-1, 4, 4))
         placed = TreePairs(shapes[all_a], shapes[all_b], start + all_a, start + all_b, flat)
         row_mode = {"any": FIRST, "pairs": WORST, "faces": ALL}[rows]
-        found, counters = find_rows_on_threads(self._forest, placed, 0.0, row_mode, frame.workers)
+        found, counters = find_rows_parallel(self._forest, placed, 0.0, row_mode, frame.workers)
         return Batch.of(sets, pairs, found, rows, counters)
 
     def _deform(self, frame: Frame) -> None:
