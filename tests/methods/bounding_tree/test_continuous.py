@@ -1,4 +1,4 @@
-"""Contacts along the motion: equal to the oracle with every tree and every way of sweeping, and to what is known beforehand."""
+"""Contacts along the motion: equal to the oracle with every tree and every sweep, and to known answers."""
 
 import functools
 

@@ -69,9 +69,9 @@ def test_half_a_turn_is_refused_whether_something_is_near_or_not():
 def test_pseudo_dynamic_refuses_what_it_cannot_say():
     world = jostle.World(jostle.BoundingTree(mode="pseudo_dynamic"))
     world.add(box())
-    for wish in ({"separation": 0.1}, {"itself": True}):
+    for option in ({"separation": 0.1}, {"itself": True}):
         with pytest.raises(jostle.InputError, match="mode='continuous'"):
-            world.detect(motion=True, **wish)
+            world.detect(motion=True, **option)
 
 
 @pytest.mark.parametrize("volume", ["obb", "aabb", "sphere"])

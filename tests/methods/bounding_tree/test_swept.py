@@ -28,7 +28,7 @@ from jostle.methods.bounding_tree.moving_faces import fill_moving_leaf, window_o
 from jostle.methods.bounding_tree.refit import refit_ends
 from jostle.methods.bounding_tree.show import _swept
 from jostle.methods.bounding_tree.swept import set_up_axes, set_up_node, window_of_centres, window_of_places
-from jostle.methods.bounding_tree.swept_body import Interval, Leaf, MovingFace, Place, SweepScratch, SweptBody
+from jostle.methods.bounding_tree.swept_body import CurrentLeaf, Interval, MovingFace, SweepScratch, SweptBody, SweptNode
 from jostle.methods.bounding_tree.tree import AXES, HALF, RADIUS, SPHERE
 from jostle.shapes.mesh import Mesh
 from tests.tiny import random_pose, random_soup
@@ -75,7 +75,7 @@ def random_mover(rng, volume, what):
 
 
 open_shape, open_scratch = opener(MovingShape), opener(SweepScratch)
-view_place, view_face = record_viewer(Place), record_viewer(MovingFace)
+view_place, view_face = record_viewer(SweptNode), record_viewer(MovingFace)
 
 
 @kernel
@@ -96,10 +96,10 @@ def centres_meet(relative, exact, a, b, padding):
 
 
 @kernel
-def places_meet(relative, exact, a, b, lack, padding):
+def places_meet(relative, exact, a, b, skew, padding):
     window = window_of_centres(relative, exact, view_place(a), view_place(b), padding)
     if window.low <= window.high:
-        window = window_of_places(relative, window, view_place(a), view_place(b), lack, padding)
+        window = window_of_places(relative, window, view_place(a), view_place(b), skew, padding)
     return window
 
 
@@ -115,8 +115,8 @@ def scratch_of(moving, interval, faces=0):
     return {
         "instants": np.concatenate([instant_of(motion, t) for t in (s, 0.5 * (s + e), e)]).astype(Instant.dtype),
         "pads": pads_of(motion),
-        "place": np.zeros(1, Place.dtype),
-        "leaf": np.zeros(1, Leaf.dtype),
+        "place": np.zeros(1, SweptNode.dtype),
+        "leaf": np.zeros(1, CurrentLeaf.dtype),
         "faces": np.zeros(faces, MovingFace.dtype),
     }
 
@@ -137,8 +137,8 @@ def largest(moving):
     return moving.tree.motion["largest"][0]
 
 
-def lack_of(moving):
-    return moving.tree.motion["lack"][0]
+def skew_of(moving):
+    return moving.tree.motion["skew"][0]
 
 
 def random_interval(rng):
@@ -177,12 +177,12 @@ def test_swept_nodes_hold_all_their_vertices_at_200_instants(volume, what):
         for share in np.linspace(0.0, 1.0, 200):
             world = moving.surface.placed(s + share * (e - s))
             for place, vertices in zip(places, held, strict=True):
-                offset = world[vertices] - (place["centre"] + share * place["way"])
+                offset = world[vertices] - (place["centre"] + share * place["shift"])
                 assert (np.linalg.norm(offset, axis=1) <= place["radius"] * (1 + 1e-5) + place["blur"] + slack).all()
                 if volume != "sphere":
                     along = np.abs(offset @ axes_of(place).T)
                     # Axes of poses from files are not quite orthonormal: by as much as the kernel adds.
-                    lacking = 4.0 * lack_of(moving) * np.abs(place["half"]).sum()
+                    lacking = 4.0 * skew_of(moving) * np.abs(place["half"]).sum()
                     assert (along <= place["half"] + place["blur"] + slack + lacking).all()
 
 
@@ -202,7 +202,7 @@ def test_no_contact_is_outside_of_the_window_of_its_nodes(volume, relative):
         touching = a.surface.placed(time)[rng.choice(vertices_of(tree_a, node_a))]
         touched = b.surface.placed(time)[rng.choice(vertices_of(tree_b, node_b))]
         size = largest(a) + largest(b) + np.abs(touching - touched).max()
-        padding, lack = sweep_search.ROUNDING * size, 4.0 * (lack_of(a) + lack_of(b))
+        padding, skew = sweep_search.ROUNDING * size, 4.0 * (skew_of(a) + skew_of(b))
         for shift in (touching - touched, rng.normal(size=3)):
             moved = place_b.copy()
             moved["centre"] += shift
@@ -210,7 +210,7 @@ def test_no_contact_is_outside_of_the_window_of_its_nodes(volume, relative):
             if volume == "sphere":
                 low, high = centres_meet(relative, True, *two, padding)
             else:
-                low, high = places_meet(relative, False, *two, lack, padding)
+                low, high = places_meet(relative, False, *two, skew, padding)
             if np.array_equal(shift, touching - touched):
                 assert low <= share <= high, (k, kinds[k % len(kinds)], low, share, high)
             empty += low > high
@@ -300,5 +300,5 @@ def test_a_flat_and_a_single_face():
     _tree, moving = mover(flat, build(flat), np.eye(4), end)
     place = placed(moving, 0, (0, 0.0, 1.0))
     for share in np.linspace(0.0, 1.0, 50):
-        offset = moving.surface.placed(share) - (place["centre"] + share * place["way"])
+        offset = moving.surface.placed(share) - (place["centre"] + share * place["shift"])
         assert (np.abs(offset @ axes_of(place).T) <= place["half"] + place["blur"]).all()

@@ -1,1 +1,1 @@
-"""Hierarchies of bounding volumes of any kind and degree, and collision along the motion (Eckstein and Schömer 1999)."""
+"""Trees of any bounding volume and degree (Eckstein and Schömer 1999)."""

@@ -1,7 +1,7 @@
-"""The bodies of a detector: which tree each has, trees that follow deforming vertices, and bodies within a step.
+"""The bodies of a detector: their trees, and their motions within a step.
 
-Rigid bodies with equal meshes share one tree. A deforming body has volumes of its own, refitted when its vertices change; along a
-motion it has volumes at both ends, in the world and in the same axes, between which they are interpolated (`motions.py`).
+Rigid bodies with equal meshes share one tree. A deforming body has its own volumes, refitted when its vertices change; along a
+motion it has volumes at both ends, in the world and in the same axes, which are interpolated (`motions.py`).
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from jostle.methods.bounding_tree.refit import refit, refit_ends
 from jostle.methods.bounding_tree.search import Shapes
 from jostle.methods.bounding_tree.tree import Tree
 
-NEARLY_HALF_A_TURN = 3.0  # radians: from here on it is asked whether the shortest screw is known
-# Poses are orthonormal to 1e-5: the cosine that their product tells is off by 3e-5 at most.
-LACK_OF_COSINE = 1e-4
+NEARLY_HALF_A_TURN = 3.0  # radians; beyond, the shortest screw may be ambiguous
+# Poses are orthonormal to 1e-5: the cosine from their product is off by 3e-5 at most.
+COSINE_ERROR = 1e-4
 
 
 class BodyTrees:
-    """The trees of all bodies, and of those within a step."""
+    """The trees of all bodies, at one instant and within a step."""
 
     def __init__(self, bodies: Bodies, shapes: tuple[Tree, ...]) -> None:
         first, self.of_body = number_shapes(shapes, alone=bodies.deformable)
@@ -39,22 +39,19 @@ class BodyTrees:
         self.moving = MovingBodies()
         self._frame: Frame | None = None
         self._movers: dict[int, Mover] = {}
-        # Those that did not move when they were last looked at: where they were, and the vertices, so that their id stays theirs.
+        # Bodies at rest: pose and id of the vertices, the mover, and the vertices, so that their id stays theirs.
         self._resting: dict[int, tuple[tuple[bytes, int], Mover, Floats]] = {}
         self._templates: dict[int, AddressTable] = {}  # by number of the tree
         self._ends: dict[int, tuple[Floats, Floats]] = {}  # volumes of deforming bodies at both ends of a step
 
     def tree(self, body: int) -> Tree:
-        """Return the tree of a body, of a deforming one as it was last followed."""
+        """Return the tree of a body; of a deforming one, as last refitted."""
         return self.trees[int(self.of_body[body])]
 
-    def follow(self, frame: Frame) -> None:
-        """Refit the trees of deforming bodies whose vertices changed."""
-        self._follow(frame, frame.bodies.deforming)
-
-    def _follow(self, frame: Frame, deforming: list[int]) -> None:
+    def follow(self, frame: Frame, only: int | None = None) -> None:
+        """Refit the trees of deforming bodies, or of only one, whose vertices changed."""
         changed: dict[int, tuple[Tree, Floats]] = {}
-        for body in deforming:
+        for body in frame.bodies.deforming if only is None else [only]:
             number, vertices = int(self.of_body[body]), frame.vertices[body]
             if vertices is not self.vertices[number]:
                 tree = self.trees[number]._replace(volumes=refit(self.trees[number], vertices))
@@ -80,7 +77,7 @@ class BodyTrees:
             return self._resting[body][1]
         deforms = frame.bodies.deformable[body] and not (rests_in_itself and np.array_equal(start[:3, :3], end[:3, :3]))
         if not deforms and frame.bodies.deformable[body]:
-            self._follow(frame, [body])
+            self.follow(frame, body)
         surface, tree, largest = self.moving.of(frame, body), self.tree(body), self.shapes.faces_of_leaf
         world, template = (surface.vertices_t0, surface.vertices_t1), self._template(int(self.of_body[body]))
         if not deforms:
@@ -89,7 +86,7 @@ class BodyTrees:
             if key is not None:
                 self._resting[body] = (key, found, frame.vertices[body])
             return found
-        # Only the movers of one frame are alive: their volumes take the place of those of the frame before.
+        # Only the movers of one frame are alive: their volumes overwrite those of the last frame.
         volumes = self._ends[body] = refit_ends(tree, *world, self._ends.get(body))
         return Mover(moving_tree(template, volumes, (IDENTITY, IDENTITY), surface.turn, world), surface, False, largest)
 
@@ -99,7 +96,10 @@ class BodyTrees:
         return self._templates[number]
 
     def swept_boxes(self, boxes: LocalBoxes, frame: Frame, separation: float) -> tuple[Floats, Floats]:
-        """Return lower and upper (n,3) of world boxes that hold the bodies at all times of the step, and half of the separation."""
+        """Return lower and upper (n,3) of world boxes around the bodies over the step.
+
+        They include half of the separation.
+        """
         lower, upper = boxes.of(frame)
         lower_t0, upper_t0 = lower.copy(), upper.copy()
         for body in frame.bodies.deforming:
@@ -113,7 +113,7 @@ class BodyTrees:
         return lower - margin[:, None], upper + margin[:, None]
 
     def _bulges(self, frame: Frame, lower: Floats, upper: Floats) -> Floats:
-        """(n,) how far arcs leave the straight lines between their ends; 0 for bodies that do not turn, or deform.
+        """Return (n,) how far arcs leave their chords; 0 for bodies that shift or deform.
 
         The height of an arc over its chord c is c tan(angle/4)/2, and the longest chord is that of a corner of the local box.
         """
@@ -124,12 +124,12 @@ class BodyTrees:
             return bulges
         # All bodies at once: one by one they take 70 µs each.
         cosine = 0.5 * ((frame.poses_t0[turning, :3, :3] * frame.poses[turning, :3, :3]).sum(axis=(1, 2)) - 1.0)
-        angle = np.arccos(np.clip(cosine - LACK_OF_COSINE, -1.0, 1.0))  # no less than they turn
+        angle = np.arccos(np.clip(cosine - COSINE_ERROR, -1.0, 1.0))  # no less than they turn
         for k in np.flatnonzero(angle > NEARLY_HALF_A_TURN).tolist():
-            angle[k] = self.moving.of(frame, int(turning[k])).turn[3]  # raises for half a turn, whether something is near or not
+            angle[k] = self.moving.of(frame, int(turning[k])).turn[3]  # raises for half a turn, even if nothing is near
         corners = np.stack([lower[turning], upper[turning]], axis=1)[:, CORNERS_OF_BOX, [0, 1, 2]]
-        way = corners @ change[turning, :3, :3].transpose(0, 2, 1) + change[turning, None, :3, 3]
-        bulges[turning] = 0.5 * np.sqrt((way * way).sum(axis=2).max(axis=1)) * np.tan(0.25 * angle) * (1.0 + 1e-4)
+        shift = corners @ change[turning, :3, :3].transpose(0, 2, 1) + change[turning, None, :3, 3]
+        bulges[turning] = 0.5 * np.sqrt((shift * shift).sum(axis=2).max(axis=1)) * np.tan(0.25 * angle) * (1.0 + 1e-4)
         return bulges
 
 

@@ -1,11 +1,11 @@
-"""Building a tree from the top down (§3): compute a bounding object for a set of faces, split the set, go on with the parts.
+"""Building a tree top-down (§3): bound a set of faces, split it, repeat.
 
 Degree. With `degree=None` a set is split into two; the degree is raised until the worst part is good enough, improvement · q(E_F)
->= max q(E_Fi), and at 6 it is taken as it is. A set of at most `leaf_faces` faces is a leaf ("if the number of faces falls below a
-certain threshold. In our experiments 4 has been a good choice": here 4 faces are not split any more).
+>= max q(E_Fi); 6 is accepted in any case. A set of at most `leaf_faces` faces is a leaf ("if the number of faces falls below a
+certain threshold. In our experiments 4 has been a good choice": here sets of 4 are leaves).
 
-All sets of a level are worked on together: each kernel is called with as many of them as take some 50 ms, so that there are few
-calls, kernels compile only for the volumes and splittings in use, and Ctrl-C is heard.
+All sets of a level are processed together: each kernel call takes as many as take some 50 ms, so that calls are few, kernels
+compile only for the volumes and splittings in use, and Ctrl-C is handled in between.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from jostle.methods.bounding_tree.tree import KINDS, OBB, ROW, Tree
 from jostle.methods.bounding_tree.volumes.quality import QUALITIES
 from jostle.shapes.mesh import Mesh
 
-__all__ = ["SPLITTINGS", "build"]
+MOST_LEAF_FACES = 64
 
 
 class Settings(NamedTuple):
-    """How to build, as numbers."""
+    """The settings of a build, as numbers."""
 
     kind: int
     splitting: int
@@ -73,26 +73,27 @@ def build(
     """
     if not isinstance(mesh, Mesh):
         mesh = Mesh(*mesh)
-    settings = _settings(volume, splitting, quality, degree, improvement, leaf_faces)
+    settings = checked_settings("build", volume, splitting, quality, degree, improvement, leaf_faces)
     return _Build(mesh, settings, progress).run()
 
 
-def _settings(volume: str, splitting: str, quality: str, degree: int | None, improvement: float, leaf_faces: int) -> Settings:
-    cast.as_choice(volume, tuple(KINDS), "volume")
-    cast.as_choice(splitting, tuple(SPLITTINGS), "splitting")
-    cast.as_choice(quality, tuple(QUALITIES), "quality")
-    if degree is not None and not LEAST_DEGREE <= degree <= LARGEST_DEGREE:
-        raise InputError(f"degree is {degree}; it must be 2 … 6, or None for the least that brings the improvement")
+def checked_settings(
+    owner: str, volume: str, splitting: str, quality: str, degree: int | None, improvement: float, leaf_faces: int
+) -> Settings:
+    """Return the settings of a build as numbers; errors name the owner."""
+    cast.as_choice(volume, tuple(KINDS), f"{owner}: volume")
+    cast.as_choice(splitting, tuple(SPLITTINGS), f"{owner}: splitting")
+    cast.as_choice(quality, tuple(QUALITIES), f"{owner}: quality")
+    if degree is not None:
+        cast.as_count(degree, "degree", LEAST_DEGREE, LARGEST_DEGREE, owner)
     if splitting == "binary_gottschalk" and degree not in (None, 2):
-        raise InputError(f"degree is {degree}; the binary Gottschalk tree has degree 2, splitting='gottschalk' any from 2 to 6")
-    if not 0.0 < improvement < 1.0:
-        raise InputError(
-            f"improvement is {improvement}; it must be between 0 and 1: the share of its parent's measure that a child may have"
-        )
-    if leaf_faces < 1:
-        raise InputError(f"leaf_faces is {leaf_faces}; it must be at least 1")
+        raise InputError(f"{owner}: degree is {degree}; binary_gottschalk has degree 2, gottschalk any from 2 to 6")
+    share = cast.as_number(improvement, "improvement", owner)
+    if not 0.0 < share < 1.0:
+        raise InputError(f"{owner}: improvement is {share}; it must lie between 0 and 1")
+    cast.as_count(leaf_faces, "leaf_faces", 1, MOST_LEAF_FACES, owner)
     fixed = 2 if splitting == "binary_gottschalk" else (degree or 0)
-    return Settings(KINDS[volume], SPLITTINGS[splitting], QUALITIES[quality], fixed, float(improvement), int(leaf_faces))
+    return Settings(KINDS[volume], SPLITTINGS[splitting], QUALITIES[quality], fixed, share, int(leaf_faces))
 
 
 class _Nodes(NamedTuple):
@@ -105,7 +106,7 @@ class _Nodes(NamedTuple):
 
 
 class _Build:
-    """A build at work."""
+    """One build."""
 
     def __init__(self, mesh: Mesh, settings: Settings, progress: Progress | None) -> None:
         self.mesh, self.settings, self.progress = mesh, settings, progress
@@ -129,7 +130,7 @@ class _Build:
         return self._tree(levels, np.concatenate(first_child), np.concatenate(child_count))
 
     def _split_level(self, nodes: _Nodes) -> tuple[_Nodes, Longs, Longs]:
-        """Return all children of a level's nodes, those of a node together, the parents in that order, and how many each has."""
+        """Return the children of a level's nodes, their parents, and the number of each."""
         settings = self.settings
         waiting = np.flatnonzero(nodes.end - nodes.begin > settings.leaf_faces)
         boxes = self._boxes(nodes, waiting)
@@ -153,7 +154,10 @@ class _Build:
         return _Nodes(*map(np.concatenate, zip(*made, strict=True))), np.concatenate(parents), np.concatenate(counts)
 
     def _boxes(self, nodes: _Nodes, waiting: Longs) -> Floats:
-        """Return the smallest enclosing boxes B_F (§3.2). They are oriented for trees of any kind, as in figure 1."""
+        """Return the smallest enclosing boxes B_F (§3.2).
+
+        They are oriented for trees of any kind, as in figure 1.
+        """
         if self.settings.kind == OBB or self.settings.splitting == WITHOUT_OPTIMISATION:
             return nodes.volumes[waiting]
         begins, ends, boxes = nodes.begin[waiting], nodes.end[waiting], np.empty((len(waiting), ROW))
@@ -199,25 +203,34 @@ class _Build:
             self.progress(min(1.0, self.done / every), f"bounding tree of {self.mesh.name}")
 
     def _tree(self, levels: list[_Nodes], first_child: Ints, child_count: Ints) -> Tree:
-        begin, end = np.concatenate([nodes.begin for nodes in levels]), np.concatenate([nodes.end for nodes in levels])
-        vertex_start, vertex_list = vertices_of_sets(self.mesh, self.sets.order, begin, end)
-        return Tree(
-            kind=np.array(self.settings.kind),
-            volumes=np.concatenate([nodes.volumes for nodes in levels]),
-            first_child=first_child,
-            child_count=child_count,
-            first_face=begin.astype(np.int32),
-            face_count=(end - begin).astype(np.int32),
-            order=self.sets.order,
-            level=np.repeat(np.arange(len(levels), dtype=np.int32), [len(nodes.begin) for nodes in levels]),
-            faces=self.mesh.faces,
-            vertex_start=vertex_start,
-            vertex_list=vertex_list,
-        )
+        nodes = _Nodes(*map(np.concatenate, zip(*levels, strict=True)))
+        level = np.repeat(np.arange(len(levels), dtype=np.int32), [len(nodes.begin) for nodes in levels])
+        children = first_child, child_count
+        return assembled(self.settings.kind, self.mesh, nodes.volumes, *children, nodes.begin, nodes.end, self.sets.order, level)
+
+
+def assembled(
+    kind: int, mesh: Mesh, volumes: Floats, first_child: Ints, child_count: Ints, begin: Longs, end: Longs, order: Ints, level: Ints
+) -> Tree:
+    """Return a tree whose nodes hold the faces order[begin:end]."""
+    vertex_start, vertex_list = vertices_of_sets(mesh, order, begin, end)
+    return Tree(
+        kind=np.array(kind),
+        volumes=volumes,
+        first_child=first_child,
+        child_count=child_count,
+        first_face=begin.astype(np.int32),
+        face_count=(end - begin).astype(np.int32),
+        order=order,
+        level=level,
+        faces=mesh.faces,
+        vertex_start=vertex_start,
+        vertex_list=vertex_list,
+    )
 
 
 def vertices_of_sets(mesh: Mesh, order: Ints, begins: Longs, ends: Longs) -> tuple[Longs, Ints]:
-    """Return vertex_start and vertex_list of a `Tree`: the vertices of the sets order[begins:ends] of faces, each once."""
+    """Return vertex_start and vertex_list of a `Tree` with sets order[begins:ends]."""
     faces, stamp = read_only_view(mesh.faces), np.zeros(len(mesh.vertices) + 1, np.int64)
     vertex_start, vertex_list = np.zeros(len(begins) + 1, np.int64), np.empty(0, np.int32)
     for _ in range(2):  # how many there are, and then which
@@ -233,7 +246,7 @@ def _some(nodes: _Nodes, rows: Longs) -> _Nodes:
 
 
 def _ranges(starts: Longs, parts: Longs) -> tuple[Longs, Longs]:
-    """Return begin and end of all parts, one set after the other; starts (s,7), parts (s,)."""
+    """Return begin and end of all parts, set by set; starts (s,7), parts (s,)."""
     is_part = np.arange(LARGEST_DEGREE) < parts[:, None]
     return starts[:, :-1][is_part], starts[:, 1:][is_part]
 
@@ -242,7 +255,10 @@ def _ranges(starts: Longs, parts: Longs) -> tuple[Longs, Longs]:
 def list_vertices(
     faces: Ints, order: Ints, begins: Longs, ends: Longs, stamp: Longs, vertex_start: Longs, vertex_list: Ints
 ) -> None:
-    """Write vertex_start (n+1,) from its first on, and vertex_list unless it is empty: the vertices of each set, each once."""
+    """Write the vertices of each set, each once.
+
+    Writes vertex_start (n+1,), whose first is given, and vertex_list unless it is empty.
+    """
     count = vertex_start[0]
     for node in range(begins.shape[0]):
         stamp[-1] += 1

@@ -1,44 +1,42 @@
-"""The first contact of two bodies along their motion, and all contacts: the traversal and the basic tests taking turns (§4).
+"""All contacts of two bodies along their motion, or the first (§4).
 
-The traversal hands over candidates, those that may meet earliest first; `jostle/continuous/face_pairs.py` finds their first times;
-the least of these is the limit of the further traversal. A face pair may come several times, once for each interval of time in
-which it may meet: its first time is that of the whole step, so only the first of them is looked at.
+The traversal yields candidates, the earliest first; `jostle/continuous/face_pairs.py` finds their first times; the least of these
+limits the rest of the traversal. A face pair may come several times, once for each interval of time in which it may meet. Its first
+time is that of the whole step, so only its first occurrence counts.
 
-A time found is early by at most the tolerance; so candidates are looked at until they start later than the best time by more than
-that, and of equally early ones the lowest faces win. The result does not depend on the order of the traversal, but where many
-faces meet at one time along arcs or with a separation (`face_pairs.first_times`): then those that are no earlier are passed over.
+A time is early by at most the tolerance, so candidates are processed until they start later than the best time by more than that;
+ties go to the lowest faces. The result does not depend on the order of the traversal, except where many faces meet at one time
+along arcs or with a separation (`face_pairs.first_times`): then later ones that are no earlier are skipped.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jostle._types import Floats, Ints, Longs
 from jostle.continuous.assemble import MovingRows
 from jostle.continuous.certified.triangles import early, new_lead
 from jostle.continuous.face_pairs import WITHIN, first_times, kept_separation, shift_earlier, start_distance
 from jostle.continuous.moving_surface import MovingSurface
-from jostle.kernels.buffers import doubled
 from jostle.kernels.handles import AddressTable
+from jostle.kernels.work_arrays import WorkArrays, made_arrays
 from jostle.methods.bounding_tree import sweep_search
-from jostle.methods.bounding_tree.motions import INSTANTS, MOST_HALVINGS, Instant, MovingTree, Pad
-from jostle.methods.bounding_tree.swept_body import Leaf, MovingFace, Place, SweepScratch
+from jostle.methods.bounding_tree.motions import INSTANTS, MOST_HALVINGS, MovingTree
+from jostle.methods.bounding_tree.swept_body import SweepScratch
 from jostle.report.report import Counters
 
-FIRST_BATCH = 64  # candidates before their times are asked for; twice as many each time
+FIRST_BATCH = 64  # candidates before their times are computed; doubled each time
 LARGEST_BATCH = 1 << 14
-OPERATIONS = 1 << 18  # pairs of nodes or of faces until Python looks up: about 50 ms
-# Of the largest coordinate: how much farther than the separation faces may be apart when they are said to meet.
+OPERATIONS = 1 << 18  # node or face pairs until Python handles Ctrl-C: about 50 ms
+# Of the largest coordinate: by how much faces that meet may be farther apart than the separation.
 NOT_EXACT = 2.0**-36
 FIRST_QUEUE, FIRST_CANDIDATES = 1024, 1024
-PLACE_OF = {field.name: place for place, field in enumerate(sweep_search.SweepWork.layout)}
 
 
-class Sweep(NamedTuple):
-    """How motions are looked at: the settings of a method, and of a query."""
+class SweepSettings(NamedTuple):
+    """Settings of a method and a query for motions."""
 
     kind: int
     relative: bool
@@ -49,7 +47,7 @@ class Sweep(NamedTuple):
 
 
 class Mover(NamedTuple):
-    """A body within a step, as the traversal and as the basic tests see it."""
+    """A body within a step, for the traversal and for the basic tests."""
 
     tree: MovingTree
     surface: MovingSurface
@@ -58,32 +56,29 @@ class Mover(NamedTuple):
 
 
 class DynamicSearch:
-    """The dynamic kernel with its scratch arrays, which stay from frame to frame. It belongs to one detector."""
+    """The dynamic kernel and its arrays, kept between frames; one for each detector."""
 
     def __init__(self) -> None:
-        self._state = np.zeros(1, sweep_search.SweepState.dtype)
+        queue = {"entries": FIRST_QUEUE, "starts": FIRST_QUEUE}
+        candidates = {"candidates": FIRST_CANDIDATES, "earliest": FIRST_CANDIDATES}
+        self._work = WorkArrays(sweep_search.SweepWork, heads=sweep_search.BUCKETS, **queue, **candidates)
+        self._state = self._work.arrays["state"]
         self._leaf_faces = 0
         self._scratch = _scratch(0)
-        self._table = sweep_search.SweepWork.table(
-            state=self._state,
-            heads=np.empty(sweep_search.BUCKETS, np.int32),
-            **_queue(FIRST_QUEUE),
-            **_candidates(FIRST_CANDIDATES),
-        )
 
     def find(
         self,
         number: int,
         a: Mover,
         b: Mover,
-        how: Sweep,
+        how: SweepSettings,
         all_contacts: bool,
         welded: Ints | None = None,
         before: float = np.inf,
     ) -> tuple[MovingRows, Counters]:
-        """Return the rows of pair `number`: all contacts, or the first, if that may come before a time.
+        """Return the rows of pair `number`: all contacts, or the first before a time.
 
-        With `welded` faces the pair is one body against itself.
+        With `welded` faces, the pair is one body against itself.
         """
         straight = a.surface.is_straight and b.surface.is_straight
         size = float(a.tree.motion["largest"][0] + b.tree.motion["largest"][0])
@@ -92,7 +87,7 @@ class DynamicSearch:
         self._make_room(max(a.largest_leaf, b.largest_leaf))
         distance, tests_before = how.separation * (1.0 + 1e-12) + apart, 0
         if how.separation > 0.0:
-            # They keep no more than what is asked for. Most pairs never come so near, and need not be asked what they keep.
+            # Most pairs never come within the separation: only for the others is computed what they can keep.
             self._state["bucket"] = sweep_search.START
             self._resume(a.tree, b.tree, how, distance, min(1.0, before + how.tolerance), 1, welded)
             tests_before = self._tests()
@@ -122,7 +117,7 @@ class DynamicSearch:
                     found.append(rows)
                     if not all_contacts:
                         best = min(best, float(rows.time.min()))
-                # What starts later than that may not have been looked at.
+                # Later ones may not have been examined.
                 seen = np.concatenate([seen, keys[earliest <= best + how.tolerance]])
             enough = min(2 * enough, LARGEST_BATCH)
         counters = Counters(body_pairs=1, box_tests=tests_before + self._tests(), distance_tests=queries)
@@ -137,8 +132,8 @@ class DynamicSearch:
     def _tests(self) -> int:
         return int(self._state["node_tests"][0] + self._state["face_tests"][0])
 
-    def _kept_separation(self, a: Mover, b: Mover, how: Sweep, distance: float, welded: Ints | None) -> float:
-        """Return what separation they must keep, by the distance of the faces that may be within it at the start."""
+    def _kept_separation(self, a: Mover, b: Mover, how: SweepSettings, distance: float, welded: Ints | None) -> float:
+        """Return the separation to keep, by the faces that may be within it at the start."""
         self._state["bucket"] = sweep_search.START
         least, done = np.inf, False
         while not done:
@@ -150,40 +145,33 @@ class DynamicSearch:
     def _make_room(self, faces: int) -> None:
         if self._leaf_faces < faces:
             self._scratch, self._leaf_faces = _scratch(faces), faces
-        while len(self._array("earliest")) < 2 * self._leaf_faces**2:
-            self._double("candidates", "earliest")
-
-    def _array(self, name: str) -> NDArray[Any]:
-        return self._table.array(0, PLACE_OF[name])
-
-    def _double(self, *names: str) -> None:
-        grown = {name: doubled(self._array(name)) for name in names}
-        self._table = self._table.with_arrays(0, sweep_search.SweepWork.places(**grown))
+        while len(self._work.arrays["earliest"]) < 2 * self._leaf_faces**2:
+            self._work.double("candidates", "earliest")
 
     def _resume(
-        self, a: MovingTree, b: MovingTree, how: Sweep, distance: float, limit: float, enough: int, welded: Ints | None
+        self, a: MovingTree, b: MovingTree, how: SweepSettings, distance: float, limit: float, enough: int, welded: Ints | None
     ) -> bool:
-        """Run the kernel until it has enough candidates or is at the end; return whether it is."""
+        """Run the kernel until it has enough candidates; return whether it is done."""
         faces = NO_WELDED if welded is None else welded
         while True:
             status = sweep_search.sweep(
-                a.table.table[0], b.table.table[0], self._scratch.table, self._table.table[0],
+                a.table.table[0], b.table.table[0], self._scratch.table, self._work.addresses,
                 how.kind, how.relative, how.most_halvings, faces, distance, limit, enough, OPERATIONS,
             )  # fmt: skip
             if status == sweep_search.FULL_QUEUE:
-                self._double("entries", "starts")
+                self._work.double("entries", "starts")
             elif status == sweep_search.FULL_CANDIDATES:
-                self._double("candidates", "earliest")
+                self._work.double("candidates", "earliest")
             elif status != sweep_search.OUT_OF_OPERATIONS:
                 return bool(status == sweep_search.DONE)
 
     def _taken(self, seen: Longs) -> tuple[Longs, Floats]:
-        """Take the candidates out of the kernel's list: each once, without those seen, and their earliest times."""
+        """Take the new candidates, each once, and their earliest times."""
         count = int(self._state["candidates"][0])
         self._state["candidates"] = 0
-        candidates = self._array("candidates")[:count]
+        candidates = self._work.arrays["candidates"][:count]
         keys = (candidates["face_a"].astype(np.int64) << 32) | candidates["face_b"]
-        earliest = self._array("earliest")[:count].copy()
+        earliest = self._work.arrays["earliest"][:count].copy()
         if self._state["halved"][0] > 0:
             order = np.lexsort((earliest, keys))
             keys, earliest = keys[order], earliest[order]
@@ -202,25 +190,8 @@ NO_WELDED.flags.writeable = False
 
 def _scratch(faces_of_leaf: int) -> AddressTable:
     """Return a table of the scratch of two bodies."""
-    return SweepScratch.tables([_scratch_of_one(faces_of_leaf) for _ in range(2)])
-
-
-def _scratch_of_one(faces_of_leaf: int) -> dict[str, NDArray[Any]]:
-    return {
-        "instants": np.empty(INSTANTS, Instant.dtype),
-        "pads": np.empty(MOST_HALVINGS + 1, Pad.dtype),
-        "place": np.empty(1, Place.dtype),
-        "leaf": np.empty(1, Leaf.dtype),
-        "faces": np.empty(faces_of_leaf, MovingFace.dtype),
-    }
-
-
-def _queue(count: int) -> dict[str, NDArray[Any]]:
-    return {"entries": np.empty(count, sweep_search.Entry.dtype), "starts": np.empty(count)}
-
-
-def _candidates(count: int) -> dict[str, NDArray[Any]]:
-    return {"candidates": np.empty(count, sweep_search.Candidate.dtype), "earliest": np.empty(count)}
+    lengths = {"instants": INSTANTS, "pads": MOST_HALVINGS + 1, "faces": faces_of_leaf}
+    return SweepScratch.tables([made_arrays(SweepScratch, **lengths) for _ in range(2)])
 
 
 def _faces_of(keys: Longs) -> tuple[Ints, Ints]:
@@ -228,5 +199,5 @@ def _faces_of(keys: Longs) -> tuple[Ints, Ints]:
 
 
 def _first(rows: MovingRows) -> MovingRows:
-    """Return the row of the least time, of equally early ones that of the lowest (face_a, face_b)."""
+    """Return the earliest row; ties go to the lowest (face_a, face_b)."""
     return rows.select(np.lexsort((rows.face_b, rows.face_a, rows.time))[:1])

@@ -1,4 +1,4 @@
-"""Sets of faces during a build: ranges of one list of the faces of a mesh, and the scratch of what bounds and splits them."""
+"""Sets of faces during a build: ranges of a list of faces, and scratch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.random import random_state
 from jostle.kernels.structs import (
-    Addresses,
     One,
     Record,
     Rows,
@@ -26,17 +25,18 @@ from jostle.kernels.structs import (
     uint8,
     uint64,
 )
+from jostle.kernels.work_arrays import WorkArrays
 from jostle.methods.bounding_tree.tree import Corners, Point, Volume
 
 SEED = 1999  # of the order of insertion
 LEAST_DEGREE, LARGEST_DEGREE = 2, 6
-FEW = 26  # points that stand for a large set
+FEW = 26  # points that represent a large set
 FRAMES = 10
 SUBSETS = LARGEST_DEGREE + 1  # of an insertion, and the face at work
 
 
 class Support(Record):
-    """Numbers of points: those that fix a sphere, those that did before, and those on trial."""
+    """Numbers of points: of the support of a sphere, of the last one, and on trial."""
 
     members: Run[int64, Literal[4]]
     old: Run[int64, Literal[4]]
@@ -44,7 +44,7 @@ class Support(Record):
 
 
 class FlatPoint(Record):
-    """A point as it is projected."""
+    """A projected point."""
 
     x: float64
     y: float64
@@ -57,7 +57,7 @@ class Matrix(Record):
 
 
 class Subset(Record):
-    """A subset that grows face by face: its sphere or its box, the size of that, and how many faces it has."""
+    """A subset that grows face by face: its sphere or box, size, and number of faces."""
 
     centre: Run[float64, Literal[3]]
     radius: float64
@@ -68,7 +68,7 @@ class Subset(Record):
 
 
 class SetWork(Struct):
-    """The faces of a mesh in a list, those of a set one after the other; and scratch."""
+    """The faces of a mesh in a list, those of a set consecutive; and scratch."""
 
     vertices: Rows[Point]
     faces: Rows[Corners]
@@ -81,7 +81,7 @@ class SetWork(Struct):
     listed: Rows[int32]  # the vertices of the set at work
     points: Rows[Point]  # the same, relative to the first of them
     support: One[Support]
-    few: Rows[Point]  # (FEW,) points that stand for all
+    few: Rows[Point]  # (FEW,) points that represent all
     flat: Rows[FlatPoint]  # the same, projected
     reach: Rows[float64]  # (FEW,) how far extreme points reach
     extreme: Rows[int64]  # (FEW,) their numbers
@@ -94,41 +94,34 @@ class SetWork(Struct):
 open_sets, view_volume = opener(SetWork), record_viewer(Volume)
 
 
-class FaceSets:
-    """The faces of a mesh in a list; sets are ranges of it. Vertices (v,3), faces (m,3); the list may begin in another order."""
+class FaceSets(WorkArrays):
+    """The faces of a mesh in a list; sets are ranges of it.
+
+    Vertices (v,3), faces (m,3); the list may begin in another order.
+    """
 
     def __init__(self, vertices: Floats, faces: Ints, order: Ints | None = None) -> None:
         count, corners = len(faces), vertices[faces[:, 0]] + vertices[faces[:, 1]]
         self.vertices, self.faces = vertices, faces
         self.centres: Floats = (corners + vertices[faces[:, 2]]) / 3.0
         self.order: Ints = np.arange(count, dtype=np.int32) if order is None else order
-        self._table = SetWork.table(
+        super().__init__(
+            SetWork,
             vertices=vertices,
             faces=faces,
             centres=self.centres,
             order=self.order,
-            label=np.zeros(count, np.uint8),
-            aside=np.empty(count, np.int32),
+            label=count,
+            aside=count,
             random=random_state(SEED),
-            stamp=np.zeros(len(vertices) + 1, np.int64),
-            listed=np.empty(len(vertices), np.int32),
-            points=np.empty(len(vertices), Point.dtype),
-            support=np.zeros(1, Support.dtype),
-            few=np.empty(FEW, Point.dtype),
-            flat=np.empty(FEW, FlatPoint.dtype),
-            reach=np.empty(FEW),
-            extreme=np.empty(FEW, np.int64),
-            hull=np.empty(2 * FEW + 2, np.int64),
-            ordered=np.empty(FEW, np.int64),
-            frames=np.empty(FRAMES, Matrix.dtype),
-            subsets=np.empty(SUBSETS, Subset.dtype),
+            stamp=len(vertices) + 1,
+            listed=len(vertices),
+            points=len(vertices),
+            hull=2 * FEW + 2,
+            frames=FRAMES,
+            subsets=SUBSETS,
+            **dict.fromkeys(("few", "flat", "reach", "extreme", "ordered"), FEW),
         )
-
-    @property
-    def addresses(self) -> Addresses:
-        """Those of `SetWork`."""
-        row: Addresses = self._table.table[0]
-        return row
 
 
 @kernel(forceinline=True)

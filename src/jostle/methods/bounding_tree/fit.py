@@ -1,8 +1,8 @@
-"""Compute bounding objects for sets of faces: the first of the two parts of the top-down computation (§3).
+"""Bounding objects of sets of faces: the first half of the top-down build (§3).
 
-A set is a range of the list of faces. Its vertices are gathered, each once and relative to the first of them, so that a mesh
-may be anywhere, and a set of any size in it. The object found is then made conservative for the vertices as they are
-(`settle`): half extents and radius are taken afresh about the rounded centre, and `MARGIN` is added.
+A set is a range of the list of faces. Its vertices are gathered, each once and relative to the first, so that meshes may lie
+anywhere and sets may have any size. The object found is then made conservative for the vertices as they are (`settle`): half
+extents and radius are recomputed about the rounded centre, and `MARGIN` is added.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from jostle._types import Floats, Longs
-from jostle.geometry.vector import Vec3, absolute, cross, dot, length, minus, plus, times, write_point_from
+from jostle.geometry.vector import Vec3, absolute, cross, divided, dot, length, minus, plus, times, write_point_from
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import Addresses
-from jostle.methods.bounding_tree.axes import along
+from jostle.methods.bounding_tree.axes import COORDINATE_AXES, along, axes_of, write_axes
 from jostle.methods.bounding_tree.face_sets import FaceSets, SetWork, open_sets, point_of, view_volume
-from jostle.methods.bounding_tree.tree import AABB, MARGIN, OBB, SPHERE, Volume, axes_of, centre_of
-from jostle.methods.bounding_tree.volumes.aabb import fit_in_axes, write_identity_axes
+from jostle.methods.bounding_tree.tree import AABB, MARGIN, OBB, SPHERE, Volume, centre_of
+from jostle.methods.bounding_tree.volumes.aabb import fit_in_axes
 from jostle.methods.bounding_tree.volumes.obb import Moments, fit_obb
 from jostle.methods.bounding_tree.volumes.quality import HAUSDORFF, corners_of, hausdorff, size_of
 from jostle.methods.bounding_tree.volumes.sphere import smallest_sphere
@@ -29,7 +29,7 @@ FACES_AT_ONCE = 1 << 13  # in one call of a kernel, or one set: 0.09 s between t
 
 
 def in_slices(counts: Longs) -> Iterator[tuple[int, int]]:
-    """Yield ranges of sets with `FACES_AT_ONCE` faces or one set each; between them Ctrl-C is heard."""
+    """Yield ranges of sets of `FACES_AT_ONCE` faces, or of one set, for Ctrl-C."""
     ends = np.cumsum(counts)
     first, done = 0, 0
     while first < len(counts):
@@ -39,7 +39,7 @@ def in_slices(counts: Longs) -> Iterator[tuple[int, int]]:
 
 
 def enclose(kind: int, quality: int, sets: FaceSets, begins: Longs, ends: Longs, volumes: Floats) -> None:
-    """Write the bounding objects of sets, entries begins … ends - 1 (s,) of the list, to volumes (s,16)."""
+    """Write the bounding objects of sets begins … ends - 1 (s,) to volumes (s,16)."""
     if kind == SPHERE:
         enclose_by_spheres(sets.addresses, begins, ends, volumes)
     elif kind == AABB:
@@ -58,7 +58,7 @@ def measure(kind: int, quality: int, sets: FaceSets, begins: Longs, ends: Longs,
 
 @kernel
 def gather(work: SetWork, begin: int, end: int) -> int:
-    """List the vertices of the faces of a set, each once, and their points relative to the first; return how many."""
+    """List a set's vertices, each once, relative to the first; return their number."""
     stamp, last = work.stamp, len(work.stamp) - 1
     stamp[last] += 1
     now = stamp[last]
@@ -89,7 +89,7 @@ def enclose_by_spheres(addresses: Addresses, begins: Longs, ends: Longs, volumes
     for s in range(volumes.shape[0]):
         volume, count = view_volume(volumes[s]), gather(work, begins[s], ends[s])
         write_point_from(volume.centre, 0, smallest_sphere(work.points, count, work.support))
-        write_identity_axes(volume)
+        write_axes(volume, COORDINATE_AXES)
         settle(SPHERE, work, count, volume)
 
 
@@ -99,7 +99,7 @@ def enclose_by_aabbs(addresses: Addresses, begins: Longs, ends: Longs, volumes: 
     work = open_sets(addresses)
     for s in range(volumes.shape[0]):
         volume, count = view_volume(volumes[s]), gather(work, begins[s], ends[s])
-        write_identity_axes(volume)
+        write_axes(volume, COORDINATE_AXES)
         fit_in_axes(work.points, count, volume)
         settle(AABB, work, count, volume)
 
@@ -116,7 +116,10 @@ def enclose_by_obbs(addresses: Addresses, begins: Longs, ends: Longs, quality: i
 
 @kernel
 def _moments_of_faces(work: SetWork, begin: int, end: int) -> Moments:
-    """Return the second moments of the faces of a set about their common centre, as surfaces (Gottschalk's covariance)."""
+    """Return the second moments of the faces of a set about their common centre.
+
+    As surfaces: Gottschalk's covariance.
+    """
     origin = first_corner(work, begin)
     total, weighted = 0.0, Vec3(0.0, 0.0, 0.0)
     xx, xy, xz, yy, yz, zz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -136,7 +139,7 @@ def _moments_of_faces(work: SetWork, begin: int, end: int) -> Moments:
         zz += area * (m.z * m.z + ((a.z * a.z + b.z * b.z) + c.z * c.z))
     if not total > 0.0:
         return Moments(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    x, y, z = weighted.x / (3.0 * total), weighted.y / (3.0 * total), weighted.z / (3.0 * total)
+    x, y, z = divided(weighted, 3.0 * total)
     below = 12.0 * total
     xx, xy, xz = xx / below - x * x, xy / below - x * y, xz / below - x * z
     return Moments(xx, xy, xz, yy / below - y * y, yz / below - y * z, zz / below - z * z)
@@ -144,7 +147,7 @@ def _moments_of_faces(work: SetWork, begin: int, end: int) -> Moments:
 
 @kernel
 def settle(kind: int, work: SetWork, count: int, volume: Volume) -> None:
-    """Make a volume with a centre relative to the first of the listed vertices one in body coordinates that holds all."""
+    """Move a volume from its first vertex to body coordinates, holding all vertices."""
     centre = plus(centre_of(volume), point_of(work.vertices, as_int64(work.listed[0])))
     write_point_from(volume.centre, 0, centre)
     axes = axes_of(volume)
@@ -172,7 +175,7 @@ def sizes(kind: int, quality: int, volumes: Floats, measures: Floats) -> None:
 
 @kernel
 def hausdorff_distances(kind: int, addresses: Addresses, begins: Longs, ends: Longs, volumes: Floats, measures: Floats) -> None:
-    """Write the directed Hausdorff distances of volumes (s,16) to the faces of their sets to measures (s,)."""
+    """Write the directed Hausdorff distances of volumes (s,16) to their faces."""
     work = open_sets(addresses)
     for s in range(volumes.shape[0]):
         measures[s] = hausdorff(kind, view_volume(volumes[s]), work, begins[s], ends[s])

@@ -1,20 +1,19 @@
-"""The faces of leaves in the world: corners by the one formula, and their boxes, kept for a while.
+"""The faces of leaves in the world, with their boxes, in a small cache.
 
-A leaf meets several leaves of the other body, one soon after the other; a small cache (a slot for each node number, tagged with the
-query) spares most of the transformations. Boxes of faces are exact, so they need no padding.
+A leaf meets several leaves of the other body in short succession; the cache (a slot by node number, tagged with the query) saves
+most of the transformations. Boxes of faces are exact, so they need no padding.
 """
 
 from __future__ import annotations
 
 from typing import Literal
 
-from jostle.geometry.rigid import PoseRow, RigidPose, world_point
+from jostle.geometry.rigid import RigidPose, world_point
 from jostle.geometry.triangle import Bounds, Triangle, triangle_bounds, triangle_from
 from jostle.geometry.vector import point_from, write_point_from
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
-from jostle.kernels.structs import One, Record, Rows, Run, Struct, float64, int64
-from jostle.methods.bounding_tree.axes import Affine
+from jostle.kernels.structs import Record, Rows, Run, Struct, float64, int64
 from jostle.methods.bounding_tree.tree import TreeShape
 
 SLOTS = 256  # a power of two
@@ -29,45 +28,34 @@ class WorldFace(Record):
 
 
 class LeafCache(Struct):
-    """The leaves of one body that were last in use."""
+    """The recently used leaves of one body."""
 
     tags: Rows[int64]  # (SLOTS,) query and node of each slot
     faces: Rows[WorldFace]  # as many for each slot as the largest leaf has
-    pose: One[Affine]  # body to world
 
 
 @kernel(forceinline=True)
-def cached_leaf(cache: LeafCache, shape: TreeShape, node: int, query: int, faces_of_leaf: int) -> int:
-    """Return where the faces of a leaf begin in the cache, after filling its slot if another one was there."""
+def cached_leaf(cache: LeafCache, shape: TreeShape, pose: RigidPose, node: int, query: int, faces_of_leaf: int) -> int:
+    """Return where a leaf's faces begin in the cache, filling its slot if needed."""
     slot = node & (SLOTS - 1)
     first, tag = slot * faces_of_leaf, (query << 32) | node
     if cache.tags[slot] != tag:
         cache.tags[slot] = tag
-        fill_leaf(cache, first, shape, node)
+        fill_leaf(cache, first, shape, pose, node)
     return first
 
 
 @kernel
-def fill_leaf(cache: LeafCache, first: int, shape: TreeShape, node: int) -> None:
-    """Write the faces of a leaf to the cache, from its row `first` on."""
-    begin, to_world = as_int64(shape.first_face[node]), rigid_pose(cache.pose)
+def fill_leaf(cache: LeafCache, first: int, shape: TreeShape, pose: RigidPose, node: int) -> None:
+    """Write the faces of a leaf to the cache, from row `first` on."""
+    begin = as_int64(shape.first_face[node])
     for i in range(shape.face_count[node]):
         face, corners = cache.faces[first + i], shape.faces[shape.order[begin + i]]
         for k in range(3):
-            write_point_from(face.corners, 3 * k, world_point(to_world, point_from(shape.vertices[corners.vertex[k]].at, 0)))
+            write_point_from(face.corners, 3 * k, world_point(pose, point_from(shape.vertices[corners.vertex[k]].at, 0)))
         box = triangle_bounds(triangle_of(face))
         write_point_from(face.lower, 0, box.lower)
         write_point_from(face.upper, 0, box.upper)
-
-
-@kernel(forceinline=True)
-def rigid_pose(pose: Affine) -> RigidPose:
-    """Return a pose as a value."""
-    return RigidPose(
-        PoseRow(pose.u[0], pose.u[1], pose.u[2], pose.origin[0]),
-        PoseRow(pose.v[0], pose.v[1], pose.v[2], pose.origin[1]),
-        PoseRow(pose.w[0], pose.w[1], pose.w[2], pose.origin[2]),
-    )
 
 
 @kernel(forceinline=True)

@@ -1,9 +1,9 @@
-"""BoundingTree: hierarchies of spheres or boxes of any degree, at one instant and along the motion.
+"""BoundingTree: trees of spheres or boxes of any degree, also along the motion.
 
 Eckstein and Schömer 1999. Without motion the test is static, exact, and equal to all exact methods to the byte. With motion it
-tells when two bodies first touch and with which features, for rigid bodies along screws and deforming ones along straight lines;
-`mode="pseudo_dynamic"` does it by static tests at equal steps instead, as the paper's rival. Deviations from the paper, which are
-what makes it miss nothing, are in the README of this folder.
+finds when two bodies first touch and with which features, for rigid bodies along screws and deforming ones along straight lines;
+`mode="pseudo_dynamic"` runs static tests at equal steps instead, which the paper compares with. The deviations from the paper
+that make it miss nothing are in the README of this folder.
 """
 
 from __future__ import annotations
@@ -28,14 +28,13 @@ from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query
 from jostle.interface.traits import EXACT, NO_MISS, Answer, Guarantee, Semantics, Serve, Traits, statistical
 from jostle.methods.bounding_tree.bodies import BodyTrees
-from jostle.methods.bounding_tree.build import SPLITTINGS, build
-from jostle.methods.bounding_tree.dynamic import DynamicSearch, Sweep
+from jostle.methods.bounding_tree.build import build, checked_settings
+from jostle.methods.bounding_tree.dynamic import DynamicSearch, SweepSettings
 from jostle.methods.bounding_tree.motions import MOST_HALVINGS
 from jostle.methods.bounding_tree.pseudo_dynamic import contacts_at_instants
-from jostle.methods.bounding_tree.search import Placed, StaticSearch
+from jostle.methods.bounding_tree.search import PosedPairs, StaticSearch
 from jostle.methods.bounding_tree.show import overlay_of
 from jostle.methods.bounding_tree.tree import KINDS, Tree
-from jostle.methods.bounding_tree.volumes.quality import QUALITIES
 from jostle.report.assemble import Rows, report_of
 from jostle.report.packing import ALL, ROW_MODES
 from jostle.report.report import Counters, Report
@@ -43,7 +42,6 @@ from jostle.shapes.mesh import Mesh
 
 MODES = ("continuous", "pseudo_dynamic")
 SWEEPS = ("relative", "enclosing")
-MOST_FACES_OF_LEAF = 64
 SERVES = frozenset({Serve.MOTION, Serve.SELF, Serve.ADJACENT, Serve.DEFORM, Serve.SOLID})
 
 SHOWN = {
@@ -56,37 +54,37 @@ SHOWN = {
 
 @dataclass(frozen=True)
 class BoundingTree:
-    """Trees of bounding objects; exact at one instant, and the first contact along the motion.
+    """Trees of bounding objects; exact at one instant; first contact along the motion.
 
     Parameters
     ----------
     volume : {"obb", "aabb", "sphere"}
         The bounding objects.
     splitting : {"without_optimisation", "insertion", "gottschalk", "binary_gottschalk"}
-        How a set of faces is split: §3.1, §3.2, §3.3 of the paper, and what it compares them with.
+        How a set of faces is split: §3.1, §3.2, §3.3 of the paper, and the rival of that.
     quality : {"surface", "volume", "hausdorff"}
-        What makes one bounding object better than another.
+        The measure by which bounding objects are compared.
     degree : int, optional
-        Children of a node, 2 … 6; None takes for each node the least that brings the improvement.
+        Children of a node, 2 … 6; None takes the least that brings the improvement, node by node.
     improvement : float
-        The paper's α: what share of its parent's measure a child may have.
+        The paper's α: the largest share of its parent's measure that a child may have.
     leaf_faces : int
         Largest number of faces of a leaf.
     mode : {"continuous", "pseudo_dynamic"}
         What `motion=True` does. Queries without motion are always static.
     instants : int
-        Pseudo-dynamic: into how many parts the step is cut; there is a static test at both ends of each.
+        Pseudo-dynamic: parts of the step, with a static test at both ends of each.
     sweep : {"relative", "enclosing"}
-        Continuous: whether bounding objects are compared by their relative motion, or each by what encloses its own way (§4.1).
+        Continuous: compare bounding objects by their relative motion, or enclose the path of each (§4.1).
     time_splits : int
-        Continuous: how many times, 0 … 7, an interval of time may be halved where a body turns by much (or, enclosing, goes far).
+        Continuous: how often, 0 … 7, an interval of time may be halved where a body turns much (or, enclosing, goes far).
     roots : {"certified", "regula_falsi", "linear_interpolation"}
-        Continuous: how times of contact are found. "certified" misses none; the others are the paper's, for motions of which
-        `separation` is 0, and may miss some.
+        Continuous: how times of contact are found. "certified" misses none; the others are the paper's, need `separation`
+        0, and may miss some.
     tolerance : float
-        By how much of the step a time may be early.
+        Share of the step by which a time may be early.
     broad : str or BroadPhase
-        What finds bodies that may meet.
+        Finds the body pairs that may meet.
     """
 
     volume: str = "obb"
@@ -106,17 +104,7 @@ class BoundingTree:
     def __post_init__(self) -> None:
         """Check the settings."""
         owner = "BoundingTree"
-        cast.as_choice(self.volume, tuple(KINDS), f"{owner}: volume")
-        cast.as_choice(self.splitting, tuple(SPLITTINGS), f"{owner}: splitting")
-        cast.as_choice(self.quality, tuple(QUALITIES), f"{owner}: quality")
-        if self.degree is not None:
-            cast.as_count(self.degree, "degree", lowest=2, highest=6, owner=owner)
-        if self.splitting == "binary_gottschalk" and self.degree not in (None, 2):
-            raise InputError(f"{owner}: degree is {self.degree}; binary_gottschalk has degree 2, gottschalk any from 2 to 6")
-        improvement = cast.as_number(self.improvement, "improvement", owner)
-        if not 0.0 < improvement < 1.0:
-            raise InputError(f"{owner}: improvement is {improvement}; it must lie between 0 and 1")
-        cast.as_count(self.leaf_faces, "leaf_faces", lowest=1, highest=MOST_FACES_OF_LEAF, owner=owner)
+        checked_settings(owner, self.volume, self.splitting, self.quality, self.degree, self.improvement, self.leaf_faces)
         cast.as_choice(self.mode, MODES, f"{owner}: mode")
         cast.as_count(self.instants, "instants", lowest=1, owner=owner)
         cast.as_choice(self.sweep, SWEEPS, f"{owner}: sweep")
@@ -129,7 +117,7 @@ class BoundingTree:
 
     @property
     def traits(self) -> Traits:
-        """Exact at one instant; along a motion no contact is missed, or no promise is made, depending on mode and roots."""
+        """Exact at one instant; along a motion it depends on mode and roots."""
         certified = self.mode == "continuous" and self.roots == "certified"
         times: Guarantee = NO_MISS if certified else statistical(0.0)
         return Traits(
@@ -147,17 +135,15 @@ class BoundingTree:
 
     def prepare_shape(self, mesh: Mesh, progress: Progress | None = None) -> Tree:
         """Build the tree of a mesh."""
-        return build(
-            mesh, self.volume, self.splitting, self.quality, self.degree, float(self.improvement), self.leaf_faces, progress
-        )
+        return build(mesh, self.volume, self.splitting, self.quality, self.degree, self.improvement, self.leaf_faces, progress)
 
     def start(self, bodies: Bodies, shapes: tuple[Tree, ...]) -> BoundingTreeDetector:
-        """Begin detecting."""
+        """Create the detector."""
         return BoundingTreeDetector(self, bodies, shapes)
 
 
 class BoundingTreeDetector(Detector):
-    """Trees at work. From frame to frame it keeps the refitted trees of deforming bodies, where vertices were, and room."""
+    """Detector of `BoundingTree`; between frames it keeps refitted trees and scratch."""
 
     def __init__(self, method: BoundingTree, bodies: Bodies, shapes: tuple[Tree, ...]) -> None:
         self._method = method
@@ -167,28 +153,25 @@ class BoundingTreeDetector(Detector):
         self._static, self._dynamic = StaticSearch(), DynamicSearch()
 
     def change(self, bodies: Bodies, shapes: tuple[Tree, ...], old_to_new: OldToNew) -> None:
-        """Follow bodies that came and went."""
+        """Update after bodies were added or removed."""
         self._candidates.change(bodies, old_to_new)
         self._trees = BodyTrees(bodies, shapes)
 
     def detect(self, frame: Frame, query: Query) -> Report:
-        """Test the pairs of bodies that may meet, at this instant or along the motion."""
+        """Test the body pairs that may meet, at this instant or along the motion."""
         if query.motion:
             return self._along_the_motion(frame, query)
         self._trees.follow(frame)
         pairs = self._pairs_now(frame)
-        # Solids and faces of the same body add rows: then what is wanted is taken from all rows at the end.
-        row_mode = ALL if query.solid or query.itself else ROW_MODES[query.rows]
-        rows, counters = self._static.find(self._trees.shapes, self._kind, self._placed(frame, pairs), row_mode)
+        # Solids and self-collision add rows: then the query is answered from all rows at the end.
+        row_mode = ALL if query.solid or query.itself else HOW_MANY[query.rows]
+        posed = PosedPairs.of(pairs, self._trees.of_body, frame.poses)
+        rows, counters = self._static.find(self._trees.shapes, self._kind, posed, row_mode)
         counters += Counters(body_pairs=len(pairs.body_a), box_tests=self._candidates.box_tests)
         if not query.itself:
             return report_of(rows, pairs, frame, query, counters)
-        itself, work = self._rows_of_itself(frame, query)
+        itself, work = self._self_rows(frame, query)
         return report_of(rows, pairs, frame, query, counters + work, itself)
-
-    def _placed(self, frame: Frame, pairs: CandidatePairs) -> Placed:
-        shape = self._trees.of_body
-        return Placed(shape[pairs.body_a], shape[pairs.body_b], pairs.body_a, pairs.body_b, frame.poses, frame.poses)
 
     def _pairs_now(self, frame: Frame) -> CandidatePairs:
         if self._candidates.takes_all:
@@ -196,14 +179,14 @@ class BoundingTreeDetector(Detector):
         return self._pairs_of_boxes(self._candidates.boxes.in_the_world(frame), frame)
 
     def _pairs_of_boxes(self, boxes: tuple[Floats, Floats], frame: Frame) -> CandidatePairs:
-        # Spheres are those of the boxes, now and along a motion: a finder that bounds speeds must see one kind of centre.
+        # Spheres are those of the boxes, with or without motion: a broad phase that bounds speeds needs one kind of centre.
         return self._candidates.among(FrameVolumes(*boxes, dt=frame.dt, frame=frame), frame)
 
-    def _rows_of_itself(self, frame: Frame, query: Query) -> tuple[Rows, Counters]:
-        """Return the rows of every body against itself; the pair is its number."""
+    def _self_rows(self, frame: Frame, query: Query) -> tuple[Rows, Counters]:
+        """Return the rows of every body against itself; the pair is the body's number."""
         every: Ints = np.arange(len(frame), dtype=np.int32)
-        placed = self._placed(frame, CandidatePairs(every, every))
-        rows, counters = self._static.find(self._trees.shapes, self._kind, placed, ALL, query.adjacent)
+        posed = PosedPairs.of(CandidatePairs(every, every), self._trees.of_body, frame.poses)
+        rows, counters = self._static.find(self._trees.shapes, self._kind, posed, ALL, query.adjacent)
         return rows, counters + Counters(body_pairs=len(frame))
 
     def _along_the_motion(self, frame: Frame, query: Query) -> Report:
@@ -219,15 +202,15 @@ class BoundingTreeDetector(Detector):
 
     def _at_instants(self, frame: Frame, pairs: CandidatePairs, query: Query) -> tuple[MovingRows, Counters]:
         if query.separation > 0.0 or query.itself:
-            wish = "separation" if query.separation > 0.0 else "itself=True"
-            raise InputError(f"BoundingTree: mode is 'pseudo_dynamic', which has no {wish}; use mode='continuous'")
+            option = "separation" if query.separation > 0.0 else "itself=True"
+            raise InputError(f"BoundingTree: mode is 'pseudo_dynamic', which has no {option}; use mode='continuous'")
         self._trees.follow(frame)
         return contacts_at_instants(self._trees, self._static, self._kind, frame, pairs, self._method.instants, query.all_contacts)
 
     def _first_times(self, frame: Frame, pairs: CandidatePairs, query: Query) -> tuple[MovingRows, Counters]:
         method, trees = self._method, self._trees
         relative = method.sweep == "relative"
-        how = Sweep(self._kind, relative, method.time_splits, method.roots, method.tolerance, query.separation)
+        how = SweepSettings(self._kind, relative, method.time_splits, method.roots, method.tolerance, query.separation)
         found, counters, before = [], Counters(), np.inf
         for number, (a, b) in enumerate(zip(pairs.body_a.tolist(), pairs.body_b.tolist(), strict=True)):
             welded = trees.welded[trees.of_body[a]] if a == b else None
@@ -241,6 +224,6 @@ class BoundingTreeDetector(Detector):
         return MovingRows.joined(found), counters
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
-        """Show the volumes of a level ("level 3"; "" is "level 0"), what was "visited", "swept" volumes, or "contacts"."""
+        """Show "level k" (default "level 0"), "visited", "swept k" or "contacts"."""
         self._trees.follow(frame)
         return overlay_of(self._trees, self._static, self._kind, frame, self._pairs_now(frame), what)

@@ -1,9 +1,9 @@
-"""The faces of two leaves over an interval of time: which of them may meet, and from when on.
+"""The faces of two leaves over an interval of time: which may meet, and when.
 
-Corners are where their law puts them at start and end of the interval; in between a corner leaves its chord by at most the sagitta
-of its arc, with which the face is padded. On an axis that stands still, least and greatest places of a face are then bounded by
-linear functions of time: what two faces leave of the interval on the three coordinate axes, on the normals of both and across the
-edges of both is their window, as for boxes in `swept.py`.
+Corners are exact at the start and end of the interval; in between a corner leaves its chord by at most the sagitta of its arc, by
+which the face is padded. On a fixed axis, the least and greatest coordinates of a face are then bounded by linear functions of
+time. The window of two faces is the part of the interval that remains after the three coordinate axes, the normals of both, and
+the axes across the edges of both, as for boxes in `swept.py`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from jostle.methods.bounding_tree.swept_body import EMPTY, Interval, MovingFace,
 def fill_moving_leaf(body: SweptBody, node: int, interval: Interval) -> None:
     """Set up the faces of a leaf over an interval."""
     shape, scratch = body.shape, body.scratch
-    axis, sagitta = point_from(shape.motion.axis, 0), scratch.pads[interval.halvings].per_way
+    axis, sagitta = point_from(shape.motion.axis, 0), scratch.pads[interval.halvings].per_shift
     first, last = scratch.instants[interval.first], scratch.instants[interval.last]
     begin = as_int64(shape.first_face[node])
     for i in range(shape.face_count[node]):
@@ -48,13 +48,13 @@ def fill_moving_leaf(body: SweptBody, node: int, interval: Interval) -> None:
 
 @kernel(forceinline=True)
 def corner_at(p: Vec3, q: Vec3, axis: Vec3, t: float, instant: Instant) -> Vec3:
-    """Return where a corner is at time t that goes from p to q."""
+    """Return the position at time t of a corner that goes from p to q."""
     return place_with_factors(p, q, axis, t, Arc(instant.along, instant.aside))
 
 
 @kernel(forceinline=True)
 def write_bounds(corners: Any, lower: Any, upper: Any) -> None:
-    """Write the box of nine numbers of corners."""
+    """Write the box of three corners, given as nine numbers."""
     box = triangle_bounds(triangle_from(corners, 0))
     write_point_from(lower, 0, box.lower)
     write_point_from(upper, 0, box.upper)
@@ -62,7 +62,7 @@ def write_bounds(corners: Any, lower: Any, upper: Any) -> None:
 
 @kernel(forceinline=True)
 def until_no_gap(window: Window, g0: float, g1: float, slack: float) -> Window:
-    """Shorten a window of λ to where a gap that is at least g0 + λ (g1 - g0) may be no larger than the slack."""
+    """Clip a window of λ to where a gap of g0 + λ (g1 - g0) is within the slack."""
     low, high = window
     if g0 > slack:
         if g1 > slack:
@@ -75,7 +75,7 @@ def until_no_gap(window: Window, g0: float, g1: float, slack: float) -> Window:
 
 @kernel(forceinline=True)
 def extent(corners: Any, n: Vec3, origin: Vec3) -> tuple[float, float]:
-    """Return the least and the greatest n · (corner - origin) of nine numbers of corners."""
+    """Return the least and greatest n · (corner - origin) of three corners."""
     p = dot(n, minus(point_from(corners, 0), origin))
     q = dot(n, minus(point_from(corners, 3), origin))
     r = dot(n, minus(point_from(corners, 6), origin))
@@ -84,7 +84,7 @@ def extent(corners: Any, n: Vec3, origin: Vec3) -> tuple[float, float]:
 
 @kernel(forceinline=True)
 def edge_at_middle(face: MovingFace, k: int) -> Vec3:
-    """Return the edge from corner k to the next, twice as it is in the middle between start and end."""
+    """Return twice the edge from corner k to the next, half-way between start and end."""
     p, q = 3 * k, 3 * ((k + 1) % 3)
     return plus(
         minus(point_from(face.start, q), point_from(face.start, p)), minus(point_from(face.end, q), point_from(face.end, p))
@@ -93,7 +93,7 @@ def edge_at_middle(face: MovingFace, k: int) -> Vec3:
 
 @kernel(forceinline=True)
 def normal_at_middle(face: MovingFace) -> Vec3:
-    """Return the normal, of no particular length, in the middle between start and end."""
+    """Return the normal, not normalised, half-way between start and end."""
     return cross(edge_at_middle(face, 0), edge_at_middle(face, 1))
 
 
@@ -124,7 +124,7 @@ def window_of_faces(a: MovingFace, b: MovingFace, padding: float) -> Window:
 
 @kernel(forceinline=True)
 def window_on_axis(window: Window, a: MovingFace, b: MovingFace, n: Vec3, slack: float) -> Window:
-    """Shorten a window to where two faces, seen along n, are no farther apart than the slack."""
+    """Clip a window to where two faces along n are no farther apart than the slack."""
     origin = point_from(a.start, 0)
     least_a, most_a = extent(a.start, n, origin)
     least_b, most_b = extent(b.start, n, origin)

@@ -1,8 +1,8 @@
-"""Pseudo-dynamic collision detection: static tests at equal steps along the motion (§1, §5), the rival of the dynamic one.
+"""Pseudo-dynamic collision detection: static tests at equal steps (§1, §5).
 
-Tests are at k/n for k = 0 … n; the first that finds a contact gives its time. Rigid bodies stand where `motions.py` has them at
-that instant, deforming ones are interpolated vertex by vertex; each test is exact for where the bodies then are. What meets
-and parts between two instants is missed, and a time may be late by 1/n: no guarantee. Features are not told.
+Tests run at k/n for k = 0 … n; the first that finds a contact gives its time. Rigid bodies are where `motions.py` has them at that
+instant, deforming ones are interpolated vertex by vertex; each test is exact for these positions. Contacts between two instants are
+missed, and a time may be late by 1/n: no guarantee. Features are not reported.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from jostle.interface.frame import Frame
 from jostle.methods.bounding_tree.bodies import BodyTrees
 from jostle.methods.bounding_tree.dynamic import Mover
 from jostle.methods.bounding_tree.motions import IDENTITY, instant_of
-from jostle.methods.bounding_tree.search import Placed, Shapes, StaticSearch
+from jostle.methods.bounding_tree.search import PosedPairs, Shapes, StaticSearch
 from jostle.methods.bounding_tree.tree import Tree
 from jostle.report.report import Counters
 
@@ -25,7 +25,7 @@ from jostle.report.report import Counters
 def contacts_at_instants(
     trees: BodyTrees, search: StaticSearch, kind: int, frame: Frame, pairs: CandidatePairs, instants: int, all_contacts: bool
 ) -> tuple[MovingRows, Counters]:
-    """Return the first instant at which faces touch: of each pair of bodies the first faces, or all faces that ever touch."""
+    """Return the first touching faces of each body pair, or all that ever touch."""
     counters = Counters(body_pairs=len(pairs.body_a))
     found: list[MovingRows] = []
     left: Ints = np.arange(len(pairs.body_a), dtype=np.int32)
@@ -34,8 +34,8 @@ def contacts_at_instants(
         if len(left) == 0:
             break
         time = k / instants
-        shapes, placed = _placed_at(trees, frame, bodies, CandidatePairs(pairs.body_a[left], pairs.body_b[left]), time)
-        rows, work = search.find(shapes, kind, placed)
+        shapes, posed = _posed_at(trees, frame, bodies, CandidatePairs(pairs.body_a[left], pairs.body_b[left]), time)
+        rows, work = search.find(shapes, kind, posed)
         counters += work
         touched = np.unique(rows.pair)
         found.append(
@@ -46,8 +46,8 @@ def contacts_at_instants(
     return _first_of_faces(MovingRows.joined(found)), counters
 
 
-def _placed_at(trees: BodyTrees, frame: Frame, bodies: Ints, pairs: CandidatePairs, time: float) -> tuple[Shapes, Placed]:
-    """Return the bodies of these pairs where they are at a time."""
+def _posed_at(trees: BodyTrees, frame: Frame, bodies: Ints, pairs: CandidatePairs, time: float) -> tuple[Shapes, PosedPairs]:
+    """Return the bodies of these pairs at a time."""
     poses: Floats = np.repeat(IDENTITY[None], len(frame), axis=0)
     shape_of_body = trees.of_body
     deforming, movers = [], []
@@ -68,11 +68,11 @@ def _placed_at(trees: BodyTrees, frame: Frame, bodies: Ints, pairs: CandidatePai
             [*trees.vertices, *(mover.surface.placed(time) for mover in movers)],
             [*trees.welded, *(trees.welded[trees.of_body[body]] for body in deforming)],
         )
-    return shapes, Placed(shape_of_body[pairs.body_a], shape_of_body[pairs.body_b], *pairs, poses, poses)
+    return shapes, PosedPairs.of(pairs, shape_of_body, poses)
 
 
 def _pose_at(mover: Mover, frame: Frame, body: int, time: float) -> Floats:
-    """Return the pose (4,4) of a rigid body at a time; at both ends its own, to the bit."""
+    """Return the pose (4,4) of a rigid body at a time; exact at both ends."""
     if time == 0.0 or time == 1.0 or mover.surface.is_at_rest:
         end: Floats = (frame.poses if time == 1.0 else frame.poses_t0)[body]
         return end
@@ -82,13 +82,13 @@ def _pose_at(mover: Mover, frame: Frame, body: int, time: float) -> Floats:
 
 
 def _tree_at(tree: Tree, mover: Mover, time: float) -> Tree:
-    """Return the tree of a deforming body at a time, in the world; axes are the same at both ends."""
+    """Return the world tree of a deforming body at a time; its axes do not change."""
     volumes = mover.tree.volumes_t0 + time * (mover.tree.volumes_t1 - mover.tree.volumes_t0)
     return tree._replace(volumes=volumes)
 
 
 def _first_of_faces(rows: MovingRows) -> MovingRows:
-    """Keep each face pair at its first instant; rows come in the order of time."""
+    """Keep each face pair at its first instant; rows are ordered by time."""
     order = np.lexsort((rows.time, rows.face_b, rows.face_a, rows.pair))
     new = np.ones(len(order), bool)
     columns = (rows.pair, rows.face_a, rows.face_b)

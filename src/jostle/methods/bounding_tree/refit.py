@@ -1,14 +1,14 @@
-"""Refit: the same tree around other vertices, for bodies that deform. Not in the paper, whose bodies are rigid.
+"""Refit: the same tree around new vertices, for deforming bodies.
 
-Every node fits its own vertices, each of which the tree lists once for it, not its children's volumes: no looseness adds up
-from level to level. (Only axis-aligned boxes lose nothing by being fitted to those of the children.) Oriented boxes keep their
-axes; spheres get the centre of their vertices' box, so they are not the smallest any more. All volumes are conservative as
-those of a build; the radius of a box is half its diagonal.
+Every node fits its own vertices, each listed once for it, not its children's volumes, so looseness does not add up over levels.
+(Only axis-aligned boxes lose nothing when fitted to their children.) Oriented boxes keep their axes; spheres get the centre of
+their vertices' box, so they are no longer the smallest. All volumes are conservative, as in a build; the radius of a box is half
+its diagonal.
 
-Between two instants vertices move along straight lines. `refit_ends` fits both ends in the same axes, so that what is
-interpolated linearly between the two (the lower and the upper end along each axis; centre and radius of a sphere) holds the
-vertices at every instant between. There all boxes are axis-aligned, those of trees of oriented boxes too: their own axes fit a
-body that has deformed no better, and take eight times as long.
+Between two instants vertices move along straight lines. `refit_ends` fits both ends in the same axes, so that linear
+interpolation (of the lower and upper end along each axis; of centre and radius of a sphere) holds the vertices at every instant
+between. There all boxes are axis-aligned, even in trees of oriented boxes: their own axes fit a deformed body no better, and take
+eight times as long.
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ from jostle.geometry.vector import Vec3, dot, length, minus, plus, point_at, tim
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import record_viewer
-from jostle.methods.bounding_tree.axes import along, combined
-from jostle.methods.bounding_tree.tree import MARGIN, OBB, ROW, SPHERE, Tree, Volume, axes_of, centre_of
-from jostle.methods.bounding_tree.volumes.aabb import write_axes, write_identity_axes
+from jostle.methods.bounding_tree.axes import COORDINATE_AXES, along, axes_of, combined, write_axes
+from jostle.methods.bounding_tree.tree import MARGIN, OBB, ROW, SPHERE, Tree, Volume, centre_of
 
 view_volume = record_viewer(Volume)
 
@@ -33,7 +32,7 @@ CENTRE_ROUNDING = 2.0**-51  # of the largest coordinate of a centre: four roundi
 
 
 def refit(tree: Tree, vertices: Floats, out: Floats | None = None) -> Floats:
-    """Return the volumes (n, 16) of a tree around other vertices.
+    """Return the volumes (n, 16) of a tree around new vertices.
 
     Parameters
     ----------
@@ -54,14 +53,9 @@ def refit(tree: Tree, vertices: Floats, out: Floats | None = None) -> Floats:
 def refit_ends(
     tree: Tree, vertices_t0: Floats, vertices_t1: Floats, out: tuple[Floats, Floats] | None = None
 ) -> tuple[Floats, Floats]:
-    """Return the volumes (n, 16) around the vertices at both ends of a motion, spheres or boxes in the axes of the vertices.
+    """Return the volumes (n, 16) around the vertices at both ends of a motion.
 
-    Parameters
-    ----------
-    tree : Tree
-    vertices_t0, vertices_t1 : (v, 3) float64
-    out : two (n, 16) float64, optional
-        Written and returned.
+    They are spheres, or axis-aligned boxes.
     """
     first, second = (None, None) if out is None else out
     return _refitted(tree, vertices_t0, first), _refitted(tree, vertices_t1, second)
@@ -88,7 +82,10 @@ def refit_aabbs(
     bounds: Floats,
     volumes: Floats,
 ) -> None:
-    """Write the axis-aligned boxes of all nodes to volumes (n,16), children first; bounds (n,2,3): lower and upper corners."""
+    """Write the axis-aligned boxes of all nodes to volumes (n,16), children first.
+
+    bounds (n,2,3): lower and upper corners.
+    """
     nowhere = Bounds(Vec3(math.inf, math.inf, math.inf), Vec3(-math.inf, -math.inf, -math.inf))
     for node in range(volumes.shape[0] - 1, -1, -1):
         box = nowhere
@@ -101,7 +98,7 @@ def refit_aabbs(
         write_point(bounds[node], 0, box.lower)
         write_point(bounds[node], 1, box.upper)
         volume = view_volume(volumes[node])
-        write_identity_axes(volume)
+        write_axes(volume, COORDINATE_AXES)
         _write_box(volume, plus(times(0.5, box.lower), times(0.5, box.upper)), times(0.5, minus(box.upper, box.lower)))
 
 
@@ -136,7 +133,7 @@ def refit_boxes_in_axes(model: Floats, vertices: Floats, vertex_start: Longs, ve
 
 @kernel(forceinline=True)
 def _write_box(volume: Volume, centre: Vec3, half: Vec3) -> None:
-    """Write centre and half extents, with a margin for the rounding of the centre too, and half the diagonal."""
+    """Write centre, half extents and half the diagonal, with a margin for rounding."""
     radius = length(half)
     margin = MARGIN * radius + CENTRE_ROUNDING * max(abs(centre.x), abs(centre.y), abs(centre.z))
     write_point_from(volume.centre, 0, centre)

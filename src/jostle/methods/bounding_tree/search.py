@@ -1,4 +1,4 @@
-"""Running the static kernel: the shapes by address, the arrays that grow, the slices, and the rows as columns."""
+"""Running the static kernel: shapes by address, slices, and rows as columns."""
 
 from __future__ import annotations
 
@@ -10,28 +10,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle._types import Floats, Ints
+from jostle.interface.body_pairs import CandidatePairs
 from jostle.kernels.arrays import read_only_view
-from jostle.kernels.buffers import doubled
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.slices import run_in_slices
+from jostle.kernels.work_arrays import WorkArrays, made_arrays
 from jostle.methods.bounding_tree import static
-from jostle.methods.bounding_tree.axes import Affine
-from jostle.methods.bounding_tree.leaves import SLOTS, LeafCache, WorldFace
-from jostle.methods.bounding_tree.overlap import PairFrame
+from jostle.methods.bounding_tree.leaves import SLOTS, LeafCache
 from jostle.methods.bounding_tree.tree import Point, Tree, TreeShape, Volume, topology_of
 from jostle.report.assemble import Rows
 from jostle.report.packing import ALL, unpacked
 from jostle.report.report import Counters
 
-FIRST_SLICE = 1 << 19  # operations: 50 ms of pairs of nodes; later slices are sized by the clock
-LARGEST_KEPT = 1 << 20  # rows; longer outputs are given back after the call
+FIRST_SLICE = 1 << 19  # operations: 50 ms of node pairs; later slices are sized by the clock
+LARGEST_KEPT = 1 << 20  # rows; longer arrays are released after the call
 FIRST_STACK, FIRST_ROWS = 1024, 1024
-PLACE_OF = {field.name: place for place, field in enumerate(static.StaticWork.layout)}
+GROWN = {static.FULL_ROWS: ("keys", "pair_of_key"), static.FULL_STACK: ("stack",), static.FULL_VISITED: ("visited",)}
 VOLUMES, VERTICES = (place for place, field in enumerate(TreeShape.layout) if field.name in ("volumes", "vertices"))
 
 
 class Shapes:
-    """Trees with the vertices they stand for, by number, as the kernel wants them: a table of addresses."""
+    """Trees with their vertices, by number, for the kernel: a table of addresses."""
 
     def __init__(self, trees: list[Tree], vertices: list[Floats], welded: list[Ints]) -> None:
         self._table = AddressTable([_arrays(*three) for three in zip(trees, vertices, welded, strict=True)])
@@ -39,14 +38,14 @@ class Shapes:
         self.faces_of_leaf = max((_largest_leaf(tree) for tree in trees), default=1)
 
     def with_shapes(self, changed: Mapping[int, tuple[Tree, Floats]]) -> Shapes:
-        """Return shapes of which some have other volumes and other vertices; these stay as they are."""
+        """Return shapes with some volumes and vertices replaced; this one is unchanged."""
         made = copy.copy(self)
         made._table = self._table.with_rows({number: self._row(number, *pair) for number, pair in changed.items()})
         made.addresses = made._table.table
         return made
 
     def _row(self, number: int, tree: Tree, vertices: Floats) -> list[NDArray[Any]]:
-        """Return the arrays of a shape, of which two are others. (`TreeShape.places` would take 10 µs more.)"""
+        """Return a shape's arrays, two replaced. (`TreeShape.places` takes 10 µs more.)"""
         arrays = [self._table.array(number, place) for place in range(len(TreeShape.layout))]
         arrays[VOLUMES], arrays[VERTICES] = tree.volumes.view(Volume.dtype), vertices.view(Point.dtype)
         return arrays
@@ -60,86 +59,69 @@ def _largest_leaf(tree: Tree) -> int:
     return int(tree.face_count[tree.child_count == 0].max(initial=1))
 
 
-class Placed(NamedTuple):
-    """Pairs of bodies: shapes by number, bodies by number of their pose; poses of volumes and of vertices, (n,4,4) each."""
+class PosedPairs(NamedTuple):
+    """Body pairs: numbers of their shapes, numbers of their poses, and poses (n,4,4)."""
 
     shape_a: Ints
     shape_b: Ints
     body_a: Ints
     body_b: Ints
     poses: Floats
-    corner_poses: Floats
+
+    @staticmethod
+    def of(pairs: CandidatePairs, shape_of_body: Ints, poses: Floats) -> PosedPairs:
+        """Return body pairs with the shapes of their bodies."""
+        return PosedPairs(shape_of_body[pairs.body_a], shape_of_body[pairs.body_b], *pairs, read_only_view(poses))
 
 
 class StaticSearch:
-    """The static kernel with its scratch arrays, which stay from frame to frame. It belongs to one detector."""
+    """The static kernel and its arrays, kept between frames; one for each detector."""
 
     def __init__(self) -> None:
-        self._state = np.zeros(1, static.StaticState.dtype)
+        rows = {"keys": FIRST_ROWS, "pair_of_key": FIRST_ROWS}
+        self._work = WorkArrays(static.StaticWork, stack=FIRST_STACK, visited=0, corners=18, faces=12, **rows)
+        self._state = self._work.arrays["state"]
         self._cached_faces = 0
         self._caches = _empty_caches(0)
-        self._table = static.StaticWork.table(
-            state=self._state,
-            frame=np.zeros(1, PairFrame.dtype),
-            stack=np.empty(FIRST_STACK, static.StackRow.dtype),
-            visited=np.empty(0, static.Visit.dtype),
-            corners=np.empty(18),
-            faces=np.empty(12, np.int32),
-            **_room_for_rows(FIRST_ROWS),
-        )
 
     def find(
-        self, shapes: Shapes, kind: int, placed: Placed, row_mode: int = ALL, adjacent: bool = False, record: bool = False
+        self, shapes: Shapes, kind: int, pairs: PosedPairs, row_mode: int = ALL, adjacent: bool = False, record: bool = False
     ) -> tuple[Rows, Counters]:
-        """Return the rows of pairs of bodies: all, or one for each pair, or one in all (`ALL`, `FIRST`, `WORST`, `ANY`)."""
+        """Return the rows of body pairs: `ALL`, the `FIRST` or `WORST` of each, or `ANY`."""
         state, per_leaf = self._state[0], shapes.faces_of_leaf
         asked, begun = (kind, row_mode, adjacent, per_leaf), (0, 0, 0, 0)
         self._state[0] = (*asked, *begun, state["query"], 0, 0, 0, 0)  # field by field it takes 1 µs more
-        if record or len(self._array("visited")):
-            self._replace(visited=np.empty(FIRST_ROWS if record else 0, static.Visit.dtype))
+        if record or len(self._work.arrays["visited"]):
+            self._work.replace(visited=np.empty(FIRST_ROWS if record else 0, static.Visit.dtype))
         if self._cached_faces < per_leaf:
             self._caches, self._cached_faces = _empty_caches(per_leaf), per_leaf
-        while len(self._array("keys")) < 2 * per_leaf * per_leaf:
-            self._grow(static.FULL_ROWS)
-        pairs = (placed.shape_a, placed.shape_b, placed.body_a, placed.body_b)
-        poses = (read_only_view(placed.poses), read_only_view(placed.corner_poses))
+        while len(self._work.arrays["keys"]) < 2 * per_leaf * per_leaf:
+            self._work.double(*GROWN[static.FULL_ROWS])
 
         def operations_so_far() -> int:
             return int(state["node_tests"] + static.EXACT_TEST * state["triangle_tests"] + state["passed_over"])
 
-        def step(search: StaticSearch, operations: int) -> tuple[bool, int]:
+        def step(work: WorkArrays, operations: int) -> tuple[bool, int]:
             before = operations_so_far()
-            tables = shapes.addresses, search._table.table[0], search._caches.table
-            status = static.touching_faces(*tables, operations, *pairs, *poses)
-            search._grow(status)
+            status = static.touching_faces(shapes.addresses, work.addresses, self._caches.table, operations, *pairs)
+            work.double(*GROWN.get(status, ()))
             return status == static.DONE, max(1, operations_so_far() - before)
 
         try:
-            run_in_slices(step, self, FIRST_SLICE)
-            return self._rows(len(placed.shape_a)), self._counters()
+            run_in_slices(step, self._work, FIRST_SLICE)
+            return self._rows(len(pairs.shape_a)), self._counters()
         finally:
-            if len(self._array("keys")) > LARGEST_KEPT:
-                self._replace(**_room_for_rows(FIRST_ROWS))
+            if len(self._work.arrays["keys"]) > LARGEST_KEPT:
+                self._work.replace(keys=np.empty(FIRST_ROWS, np.int64), pair_of_key=np.empty(FIRST_ROWS, np.int32))
 
     def visited(self) -> Ints:
-        """Return (n,3) the pair and the nodes of every pair of nodes that met in the last recorded search."""
-        found: Ints = self._array("visited").view(np.int32).reshape(-1, 3)[: int(self._state["visited"][0])].copy()
+        """Return (n,3) pair and nodes of the node pairs met in the last recorded search."""
+        found: Ints = self._work.arrays["visited"].view(np.int32).reshape(-1, 3)[: int(self._state["visited"][0])].copy()
         return found
-
-    def _grow(self, status: int) -> None:
-        grown = {static.FULL_ROWS: ("keys", "pair_of_key"), static.FULL_STACK: ("stack",), static.FULL_VISITED: ("visited",)}
-        if status in grown:
-            self._replace(**{name: doubled(self._array(name)) for name in grown[status]})
-
-    def _array(self, name: str) -> NDArray[Any]:
-        return self._table.array(0, PLACE_OF[name])
-
-    def _replace(self, **arrays: NDArray[Any]) -> None:
-        self._table = self._table.with_arrays(0, static.StaticWork.places(**arrays))
 
     def _rows(self, pairs: int) -> Rows:
         count = int(self._state["rows"][0])
-        keys, pair = self._array("keys")[:count], self._array("pair_of_key")[:count]
+        keys, pair = self._work.arrays["keys"][:count], self._work.arrays["pair_of_key"][:count]
         if pairs == 1:
             keys, pair = np.sort(keys), pair.copy()
         else:
@@ -153,16 +135,4 @@ class StaticSearch:
 
 def _empty_caches(faces_of_leaf: int) -> AddressTable:
     """Return a table of two empty leaf caches."""
-    return LeafCache.tables([_empty_cache(faces_of_leaf) for _ in range(2)])
-
-
-def _empty_cache(faces_of_leaf: int) -> dict[str, NDArray[Any]]:
-    return {
-        "tags": np.zeros(SLOTS, np.int64),
-        "faces": np.empty(SLOTS * faces_of_leaf, WorldFace.dtype),
-        "pose": np.zeros(1, Affine.dtype),
-    }
-
-
-def _room_for_rows(count: int) -> dict[str, NDArray[Any]]:
-    return {"keys": np.empty(count, np.int64), "pair_of_key": np.empty(count, np.int32)}
+    return LeafCache.tables([made_arrays(LeafCache, tags=SLOTS, faces=SLOTS * faces_of_leaf) for _ in range(2)])

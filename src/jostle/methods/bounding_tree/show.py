@@ -1,4 +1,4 @@
-"""What a bounding tree shows of itself: the volumes of a level, the nodes that a search visited, swept volumes, contacts."""
+"""Overlays of a bounding tree: levels, visited nodes, swept volumes, contacts."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from jostle.interface.overlay import Overlay
 from jostle.methods.bounding_tree.bodies import BodyTrees
 from jostle.methods.bounding_tree.dynamic import Mover
 from jostle.methods.bounding_tree.motions import instant_of, pads_of
-from jostle.methods.bounding_tree.search import Placed, StaticSearch
+from jostle.methods.bounding_tree.search import PosedPairs, StaticSearch
 from jostle.methods.bounding_tree.tree import AXES, CENTRE, HALF, RADIUS, SPHERE, Tree
+from jostle.report.assemble import Rows
 
 EDGES_OF_BOX = np.array([[a, a | bit] for a in range(8) for bit in (1, 2, 4) if not a & bit])
 CORNERS_OF_BOX = np.array([[(k >> axis & 1) * 2.0 - 1.0 for axis in range(3)] for k in range(8)])
@@ -23,22 +24,19 @@ DEEPEST_SHOWN = 64
 
 
 def overlay_of(trees: BodyTrees, search: StaticSearch, kind: int, frame: Frame, pairs: CandidatePairs, what: str) -> Overlay:
-    """Return an overlay by its name: "" or "level k", "visited", "swept" or "swept k", "contacts"."""
+    """Return the overlay "level k" (default 0), "visited", "swept k" or "contacts"."""
     name, _, number = (what or "level 0").partition(" ")
-    if name == "level" or (name == "swept" and number):
-        level = _level(number, what)
+    level = _level(number, what) if name == "level" or (name == "swept" and number) else 0
     if name == "level":
         parts = [_volumes(trees.tree(body), _at_level(trees.tree(body), level), frame.poses[body]) for body in range(len(frame))]
         return _drawn(f"volumes of level {level}", kind, parts)
     if name == "swept":
-        level = level if number else 0
         parts = [_swept(trees.mover(frame, body), _at_level(trees.tree(body), level)) for body in range(len(frame))]
         return _drawn(f"swept volumes of level {level}", kind, parts)
     if what not in ("visited", "contacts"):
         raise InputError(f"what is {what!r}; the overlays are 'level 0', 'level 1', …, 'visited', 'swept 0', …, 'contacts'")
-    shape = trees.of_body
-    placed = Placed(shape[pairs.body_a], shape[pairs.body_b], pairs.body_a, pairs.body_b, frame.poses, frame.poses)
-    rows, _ = search.find(trees.shapes, kind, placed, record=what == "visited")
+    posed = PosedPairs.of(pairs, trees.of_body, frame.poses)
+    rows, _ = search.find(trees.shapes, kind, posed, record=what == "visited")
     if what == "visited":
         visited = search.visited()
         parts = []
@@ -47,7 +45,7 @@ def overlay_of(trees: BodyTrees, search: StaticSearch, kind: int, frame: Frame, 
             nodes = np.unique(np.concatenate([visited[of_a, 1], visited[of_b, 2]]))
             parts.append(_volumes(trees.tree(body), nodes, frame.poses[body]))
         return _drawn("nodes visited", kind, parts)
-    return _contacts(frame, pairs, rows.pair, rows.face_a, rows.face_b, rows.kind)
+    return _contacts(frame, pairs, rows)
 
 
 def _level(number: str, what: str) -> int:
@@ -71,21 +69,24 @@ def _volumes(tree: Tree, nodes: NDArray[np.integer], pose: Floats) -> Floats:
 
 
 def _swept(mover: Mover, nodes: Ints) -> Floats:
-    """Return (n,16) world volumes that hold nodes over the whole step: those of "enclosing", without halvings of time."""
+    """Return (n,16) world volumes that hold nodes over the whole step.
+
+    They are those of `sweep="enclosing"`, without halvings of time.
+    """
     places = [instant_of(mover.tree.motion, t)["place"][0] for t in (0.0, 0.5, 1.0)]
     turned, origins = [np.array([place[row] for row in "uvw"]) for place in places], [place["origin"] for place in places]
     pad = pads_of(mover.tree.motion)[0]
     start, end = mover.tree.volumes_t0[nodes], mover.tree.volumes_t1[nodes]
     first = start[:, :3] @ turned[0].T + origins[0]
-    way = end[:, :3] @ turned[2].T + origins[2] - first
+    shift = end[:, :3] @ turned[2].T + origins[2] - first
     volumes = np.maximum(start, end)
-    volumes[:, CENTRE : CENTRE + 3] = first + 0.5 * way
+    volumes[:, CENTRE : CENTRE + 3] = first + 0.5 * shift
     axes = start[:, AXES : AXES + 9].reshape(-1, 3, 3) @ turned[1].T
     volumes[:, AXES : AXES + 9] = axes.reshape(-1, 9)
     turn = np.asarray(mover.surface.turn)[:3]
-    blur = pad["per_radius"] * volumes[:, RADIUS] + pad["per_way"] * np.linalg.norm(np.cross(turn, way), axis=1)
-    volumes[:, HALF : HALF + 3] += 0.5 * np.abs(np.einsum("nij,nj->ni", axes, way)) + blur[:, None]
-    volumes[:, RADIUS] += blur + 0.5 * np.linalg.norm(way, axis=1)
+    blur = pad["per_radius"] * volumes[:, RADIUS] + pad["per_shift"] * np.linalg.norm(np.cross(turn, shift), axis=1)
+    volumes[:, HALF : HALF + 3] += 0.5 * np.abs(np.einsum("nij,nj->ni", axes, shift)) + blur[:, None]
+    volumes[:, RADIUS] += blur + 0.5 * np.linalg.norm(shift, axis=1)
     return volumes
 
 
@@ -99,18 +100,18 @@ def _drawn(title: str, kind: int, parts: list[Floats]) -> Overlay:
     return Overlay(title, segments=corners[:, EDGES_OF_BOX].reshape(-1, 2, 3))
 
 
-def _contacts(frame: Frame, pairs: CandidatePairs, pair: Ints, face_a: Ints, face_b: Ints, kind: NDArray[np.uint8]) -> Overlay:
-    """Show the faces that touch, and the segments in which they do."""
-    segments = np.empty((len(pair), 2, 3))
+def _contacts(frame: Frame, pairs: CandidatePairs, found: Rows) -> Overlay:
+    """Show the touching faces and their common segments."""
+    segments = np.empty((len(found.pair), 2, 3))
     faces: dict[int, list[Ints]] = {}
-    for number in np.unique(pair).tolist():
-        rows = np.flatnonzero(pair == number)
+    for number in np.unique(found.pair).tolist():
+        rows = np.flatnonzero(found.pair == number)
         corners = []
-        for body, face in ((int(pairs.body_a[number]), face_a[rows]), (int(pairs.body_b[number]), face_b[rows])):
+        for body, face in ((int(pairs.body_a[number]), found.face_a[rows]), (int(pairs.body_b[number]), found.face_b[rows])):
             faces.setdefault(int(frame.bodies.ids[body]), []).append(face)
             corners.append(frame.world_vertices(body)[frame.bodies.meshes[body].faces[face]])
-        segment, normal = np.empty((len(rows), 2, 3)), np.empty((len(rows), 3))
-        describe_rows(corners[0], corners[1], kind[rows], segment, normal)
+        segment = np.empty((len(rows), 2, 3))
+        describe_rows(*corners, found.kind[rows], segment, np.empty((len(rows), 3)))
         segments[rows] = segment
-    marked = {body: np.unique(np.concatenate(found)) for body, found in faces.items()}
+    marked = {body: np.unique(np.concatenate(touching)) for body, touching in faces.items()}
     return Overlay("contacts", segments=segments, points=segments.mean(axis=1), faces=marked)

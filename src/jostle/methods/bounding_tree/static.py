@@ -1,17 +1,17 @@
-"""Static collision detection: the touching faces of pairs of bodies at one instant, by walking two trees together (§4).
+"""Static collision detection: touching faces at one instant, by two trees (§4).
 
-A pair of nodes that meet is replaced by the children of the larger one, whatever its degree; two leaves come down to the boxes of
+A node pair that meets is replaced by the children of the larger node, whatever its degree; two leaves are compared by the boxes of
 their faces in the world and the exact test. A body against itself is the same walk: a node with itself becomes all pairs of its
-children, each once, and faces that share a welded vertex are left out (or asked whether they touch beyond what they share).
+children, each once, and faces that share a welded vertex are left out (or tested for contact beyond what they share).
 
-The kernel works on a list of pairs of bodies and can be stopped anywhere. Called again with its state, it resumes. Exact: all culls
-are conservative for the world vertices, and the last test is the one of all exact methods.
+The kernel works on a list of body pairs and can be stopped anywhere; called again with its state, it resumes. Exact: all culls are
+conservative for the world vertices, and the last test is that of all exact methods.
 
 | status | when | the caller |
 |---|---|---|
-| DONE | no pair of bodies is left | reads the rows |
-| OUT_OF_OPERATIONS | enough was tested since the call | hears Ctrl-C, calls again |
-| FULL_STACK, FULL_ROWS, FULL_VISITED | the next pair of nodes might not find room | doubles that array, calls again |
+| DONE | no body pair is left | reads the rows |
+| OUT_OF_OPERATIONS | the operations of this call are used up | handles Ctrl-C, calls again |
+| FULL_STACK, FULL_ROWS, FULL_VISITED | the next node pair might not fit | doubles that array, calls again |
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 
 from jostle._types import Floats, Ints
 from jostle.geometry.contact_kind import CROSSING
-from jostle.geometry.rigid import solve_relative_pose_into
+from jostle.geometry.rigid import RigidPose, pose_at, solve_relative_pose_into
 from jostle.geometry.triangle import bounds_meet
 from jostle.geometry.triangle_triangle import adjacent_faces_touch, share_a_vertex, triangles_touch
 from jostle.geometry.vector import point_from, write_point
@@ -30,43 +30,43 @@ from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import Addresses, One, Record, Rows, Struct, float64, int32, int64, opener, row_opener
 from jostle.methods.bounding_tree.leaves import LeafCache, WorldFace, box_of, cached_leaf, triangle_of
-from jostle.methods.bounding_tree.overlap import PairFrame, nodes_apart, reach_of, set_up_frame, write_pose
-from jostle.methods.bounding_tree.tree import TreeShape
+from jostle.methods.bounding_tree.overlap import PairFrame, nodes_apart, reach_of, set_up_frame
+from jostle.methods.bounding_tree.tree import NodePair, TreeShape, opened
 from jostle.report.packing import ALL, ANY, FACE_BITS, KIND_BITS, WORST
 
 DONE, OUT_OF_OPERATIONS, FULL_ROWS, FULL_STACK, FULL_VISITED = range(5)
-MOST_NEW = 40  # pairs that one pair of nodes of degree 6 at most puts on the stack
-EXACT_TEST = 30  # what an exact test counts for in pairs of nodes
+MOST_NEW = 40  # node pairs that one of degree 6 can push
+EXACT_TEST = 30  # cost of an exact test in node pairs
 KIND_MASK = (1 << KIND_BITS) - 1
 
 
 class StaticState(Record):
-    """What is asked for, where the search stands, and counts of tests."""
+    """The query, the progress of the search, and counts."""
 
     kind: int64  # of the volumes
     row_mode: int64  # ALL, FIRST, WORST or ANY
-    adjacent: int64  # whether faces that share a vertex are asked what they have in common beside it
+    adjacent: int64  # whether faces that share a vertex are tested for more contact
     faces_of_leaf: int64
     next_pair: int64
     height: int64  # of the stack
     rows: int64
     rows_of_pair: int64
-    query: int64  # one for each pair of bodies, over all searches: the leaf caches are tagged with it
+    query: int64  # number of the body pair, over all searches: tag of the leaf caches
     node_tests: int64
     triangle_tests: int64
-    passed_over: int64  # faces that share a vertex and are not asked for
+    passed_over: int64  # face pairs skipped for a shared vertex
     visited: int64
 
 
 class StackRow(Record):
-    """A pair of nodes that meet."""
+    """A node pair that meets."""
 
     a: int32
     b: int32
 
 
 class Visit(Record):
-    """A pair of nodes that met, and the number of its pair of bodies."""
+    """A node pair that met, and the number of its body pair."""
 
     pair: int32
     a: int32
@@ -94,24 +94,14 @@ class Side(NamedTuple):
 
     shape: TreeShape
     cache: LeafCache
-
-
-class NodePair(NamedTuple):
-    """A node of each body."""
-
-    a: int
-    b: int
-
-
-class Range(NamedTuple):
-    """Numbers from `begin` to `end` - 1."""
-
-    begin: int
-    end: int
+    pose: RigidPose
 
 
 class Neighbours(NamedTuple):
-    """The welded faces (m,3) of a body against itself; scratch for the corners (6,3) of two faces and for both as faces (4,3)."""
+    """The welded faces (m,3) of a body against itself, and scratch.
+
+    Scratch: the corners (6,3) of two faces, and both as faces (4,3).
+    """
 
     welded: Ints
     corners: Floats
@@ -120,13 +110,13 @@ class Neighbours(NamedTuple):
 
 @kernel
 def touching_faces(
-    shapes: Addresses, addresses: Addresses, caches: Addresses, operations: int, shape_a: Ints, shape_b: Ints, body_a: Ints,
-    body_b: Ints, poses: Floats, corner_poses: Floats,
+    shapes: Addresses, addresses: Addresses, caches: Addresses, operations: int,
+    shape_a: Ints, shape_b: Ints, body_a: Ints, body_b: Ints, poses: Floats,
 ) -> int:  # fmt: skip
-    """Resume the pairs (shape_a[k] at body_a[k], shape_b[k] at body_b[k]); return why it stopped.
+    """Resume the search for touching faces of body pairs; return why it stopped.
 
-    shapes: table of `TreeShape`; addresses: those of `StaticWork`; caches: table of two `LeafCache`; poses and corner_poses
-    (bodies,4,4) of the volumes and of the vertices.
+    Pair k is shape_a[k] at poses[body_a[k]] and shape_b[k] at poses[body_b[k]]. shapes: table of `TreeShape`; addresses: of
+    `StaticWork`; caches: table of two `LeafCache`.
     """
     work = open_work(addresses)
     state, relative = work.state, np.empty((4, 4))
@@ -134,12 +124,10 @@ def touching_faces(
     while state.next_pair < shape_a.shape[0]:
         pair = state.next_pair
         i, j = as_int64(body_a[pair]), as_int64(body_b[pair])
-        a = Side(open_shape(shapes, as_int64(shape_a[pair])), open_cache(caches, 0))
-        b = Side(open_shape(shapes, as_int64(shape_b[pair])), open_cache(caches, 1))
+        a = Side(open_shape(shapes, as_int64(shape_a[pair])), open_cache(caches, 0), pose_at(poses, i))
+        b = Side(open_shape(shapes, as_int64(shape_b[pair])), open_cache(caches, 1), pose_at(poses, j))
         solve_relative_pose_into(poses[i], poses[j], relative)
         set_up_frame(relative, poses[i], poses[j], reach_of(a.shape.volumes[0]), reach_of(b.shape.volumes[0]), work.frame)
-        write_pose(corner_poses[i], a.cache.pose)
-        write_pose(corner_poses[j], b.cache.pose)
         if state.height == 0:
             begin_with_roots(work)
         neighbours = Neighbours(in_threes(a.shape.welded), in_threes(work.corners), in_threes(work.faces))
@@ -154,7 +142,7 @@ def touching_faces(
 
 @kernel(forceinline=True)
 def operations_so_far(state: StaticState) -> int:
-    """Return what was tested or passed over so far, in pairs of nodes."""
+    """Return the operations so far, in node pairs."""
     return state.node_tests + EXACT_TEST * state.triangle_tests + state.passed_over
 
 
@@ -166,7 +154,7 @@ def in_threes(numbers: Any) -> Any:
 
 @kernel(forceinline=True)
 def begin_with_roots(work: StaticWork) -> None:
-    """Put the roots of the next pair of bodies on the empty stack."""
+    """Put the roots of the next body pair on the empty stack."""
     state = work.state
     state.query += 1
     state.rows_of_pair = 0
@@ -176,14 +164,14 @@ def begin_with_roots(work: StaticWork) -> None:
 
 @kernel(forceinline=True)
 def push(work: StaticWork, height: int, a: int, b: int) -> None:
-    """Put a pair of nodes on the stack, which has this height."""
+    """Put a node pair on the stack at this height."""
     top = work.stack[height]
     top.a, top.b = a, b
 
 
 @kernel
 def walk_together(work: StaticWork, a: Side, b: Side, itself: bool, limit: int, neighbours: Neighbours) -> int:
-    """Resume one pair of bodies; return why it stopped."""
+    """Resume one body pair; return why it stopped."""
     state = work.state
     kind = state.kind
     while state.height > 0:
@@ -206,7 +194,7 @@ def walk_together(work: StaticWork, a: Side, b: Side, itself: bool, limit: int, 
 
 @kernel(forceinline=True)
 def room_for_one_more(work: StaticWork, limit: int) -> int:
-    """Return DONE if there is room, and time, for whatever comes of the next pair of nodes; else what is missing."""
+    """Return DONE if the next node pair fits, else what is missing."""
     state = work.state
     if operations_so_far(state) >= limit:
         return OUT_OF_OPERATIONS
@@ -221,11 +209,10 @@ def room_for_one_more(work: StaticWork, limit: int) -> int:
 
 @kernel(forceinline=True)
 def compare_children(work: StaticWork, kind: int, a: TreeShape, b: TreeShape, nodes: NodePair, itself: bool) -> None:
-    """Replace the larger of two nodes by its children, and put those on the stack that meet the other one."""
+    """Replace the larger node by its children; push those that meet the other one."""
     with_itself = itself and nodes.a == nodes.b
-    into_a = with_itself or descends_into_a(a, b, nodes)
-    of_a = children_of(a, nodes.a) if into_a else Range(nodes.a, nodes.a + 1)
-    of_b = children_of(b, nodes.b) if with_itself or not into_a else Range(nodes.b, nodes.b + 1)
+    is_larger_a = a.volumes[nodes.a].radius >= b.volumes[nodes.b].radius
+    of_a, of_b = opened(a, b, nodes, with_itself, is_larger_a)
     height, tests = work.state.height, 0
     for i in range(of_a.begin, of_a.end):
         for j in range(i if with_itself else of_b.begin, of_b.end):
@@ -238,27 +225,11 @@ def compare_children(work: StaticWork, kind: int, a: TreeShape, b: TreeShape, no
 
 
 @kernel(forceinline=True)
-def descends_into_a(a: TreeShape, b: TreeShape, nodes: NodePair) -> bool:
-    """Return whether the node of A is the one to be replaced by its children: the larger of the two, unless it is a leaf."""
-    leaf_a, leaf_b = a.child_count[nodes.a] == 0, b.child_count[nodes.b] == 0
-    if leaf_a or leaf_b:
-        return leaf_b
-    return a.volumes[nodes.a].radius >= b.volumes[nodes.b].radius
-
-
-@kernel(forceinline=True)
-def children_of(shape: TreeShape, node: int) -> Range:
-    """Return the children of a node."""
-    first = as_int64(shape.first_child[node])
-    return Range(first, first + as_int64(shape.child_count[node]))
-
-
-@kernel(forceinline=True)
 def compare_leaves(work: StaticWork, a: Side, b: Side, nodes: NodePair, itself: bool, neighbours: Neighbours) -> bool:
-    """Write the rows of two leaves; return whether these decide the pair of bodies."""
+    """Write the rows of two leaves; return whether the body pair is decided."""
     state = work.state
-    cached_a = cached_leaf(a.cache, a.shape, nodes.a, state.query, state.faces_of_leaf)
-    cached_b = cached_leaf(b.cache, b.shape, nodes.b, state.query, state.faces_of_leaf)
+    cached_a = cached_leaf(a.cache, a.shape, a.pose, nodes.a, state.query, state.faces_of_leaf)
+    cached_b = cached_leaf(b.cache, b.shape, b.pose, nodes.b, state.query, state.faces_of_leaf)
     first_a, first_b = as_int64(a.shape.first_face[nodes.a]), as_int64(b.shape.first_face[nodes.b])
     count_a, count_b = as_int64(a.shape.face_count[nodes.a]), as_int64(b.shape.face_count[nodes.b])
     for k in range(count_a * count_b):
@@ -285,12 +256,12 @@ def compare_leaves(work: StaticWork, a: Side, b: Side, nodes: NodePair, itself: 
 
 @kernel(forceinline=True)
 def write_row(work: StaticWork, face_a: int, face_b: int, found: int) -> bool:
-    """Write a row, if it is wanted; return whether that decides the pair of bodies."""
+    """Write a row if it is wanted; return whether the body pair is decided."""
     state = work.state
     if state.row_mode == WORST and state.rows_of_pair > 0:
         if (work.keys[state.rows - 1] & KIND_MASK) >= found:
             return False
-        state.rows -= 1  # a worse one takes its place
+        state.rows -= 1  # replaced by a worse one
     work.keys[state.rows] = (face_a << (FACE_BITS + KIND_BITS)) | (face_b << KIND_BITS) | found
     work.pair_of_key[state.rows] = state.next_pair
     state.rows += 1
@@ -300,7 +271,7 @@ def write_row(work: StaticWork, face_a: int, face_b: int, found: int) -> bool:
 
 @kernel
 def neighbours_touch(world_a: WorldFace, world_b: WorldFace, face_a: int, face_b: int, neighbours: Neighbours) -> int:
-    """Return 0, TOUCHING or CROSSING: whether two faces that share a vertex touch beyond what they share."""
+    """Return the kind of contact of two faces beyond their shared vertices, 0 if none."""
     corners, faces = neighbours.corners, neighbours.faces
     for k in range(3):
         write_point(corners, k, point_from(world_a.corners, 3 * k))

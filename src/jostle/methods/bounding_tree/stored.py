@@ -1,8 +1,8 @@
-"""Trees in files: what is stored of one, and the tree again, if what was stored is one of this mesh.
+"""Trees in files: which arrays are stored, and reading them back with checks.
 
-Stored are the volumes, who is whose child, and the order of the faces; the rest follows from them and the mesh. Checking takes a
-tenth of the time of a build: every face in one leaf, no cycles, every volume around its vertices with the margin that a build gives
-and not much larger. So no search reads out of bounds, and none misses a row, whoever wrote the file.
+Stored are the volumes, the children of each node, and the order of the faces; the rest follows from them and the mesh. Checking
+takes a tenth of the time of a build: every face in one leaf, no cycles, every volume around its vertices with the margin of a
+build and not much larger. So no search reads out of bounds or misses a row, whoever wrote the file.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints, Longs
 from jostle.array_file import checked
 from jostle.errors import InputError
-from jostle.methods.bounding_tree.build import vertices_of_sets
+from jostle.methods.bounding_tree.build import assembled
 from jostle.methods.bounding_tree.face_sets import LARGEST_DEGREE
 from jostle.methods.bounding_tree.tree import AXES, CENTRE, HALF, KINDS, MARGIN, OBB, RADIUS, ROW, SPHERE, Tree
 from jostle.shapes.mesh import Mesh
@@ -34,7 +35,7 @@ def fields_of(tree: Tree) -> dict[str, NDArray[Any]]:
 
 
 def tree_of(method: BoundingTree, mesh: Mesh, fields: dict[str, NDArray[Any]]) -> Tree:
-    """Return the tree of a mesh from what was stored; `InputError` where it is not one."""
+    """Return the tree of a mesh from stored arrays; `InputError` if they are not one."""
     volumes = checked(fields["volumes"], "volumes", "f8", None, ROW)
     nodes, faces = len(volumes), len(mesh.faces)
     first_child, child_count, first_face, face_count = (checked(fields[name], name, "i4", nodes) for name in FIELDS[1:5])
@@ -43,22 +44,9 @@ def tree_of(method: BoundingTree, mesh: Mesh, fields: dict[str, NDArray[Any]]) -
     _require(bool((order >= 0).all() and (order < faces).all()), "order")
     begin, end = first_face.astype(np.int64), first_face.astype(np.int64) + face_count
     level = _checked_children(first_child, child_count, begin, end, faces, method.leaf_faces)
-    vertex_start, vertex_list = vertices_of_sets(mesh, order, begin, end)
-    kind = KINDS[method.volume]
-    _check_volumes(kind, volumes, mesh.vertices, vertex_start, vertex_list)
-    return Tree(
-        kind=np.array(kind),
-        volumes=volumes,
-        first_child=first_child,
-        child_count=child_count,
-        first_face=first_face,
-        face_count=face_count,
-        order=order,
-        level=level,
-        faces=mesh.faces,
-        vertex_start=vertex_start,
-        vertex_list=vertex_list,
-    )
+    tree = assembled(KINDS[method.volume], mesh, volumes, first_child, child_count, begin, end, order, level)
+    _check_volumes(tree, mesh.vertices)
+    return tree
 
 
 def _require(holds: bool, what: str) -> None:
@@ -66,15 +54,11 @@ def _require(holds: bool, what: str) -> None:
         raise InputError(f"{what}: not a bounding tree of this mesh")
 
 
-def _checked_children(
-    first_child: NDArray[np.int32],
-    child_count: NDArray[np.int32],
-    begin: NDArray[np.int64],
-    end: NDArray[np.int64],
-    faces: int,
-    leaf_faces: int,
-) -> NDArray[np.int32]:
-    """Return the level of each node of a tree whose nodes each have one parent, and whose children share out its faces."""
+def _checked_children(first_child: Ints, child_count: Ints, begin: Longs, end: Longs, faces: int, leaf_faces: int) -> Ints:
+    """Return the level of each node, after checking the topology.
+
+    Each node must have one parent, and children must divide the faces of their parent.
+    """
     nodes = len(first_child)
     inner = np.flatnonzero(child_count != 0)
     first, count = first_child[inner].astype(np.int64), child_count[inner].astype(np.int64)
@@ -87,7 +71,7 @@ def _checked_children(
     _require(seen[0] == 0 and bool((seen[1:] == 1).all()), "first_child")
     _require(begin[0] == 0 and end[0] == faces and bool(((begin >= 0) & (begin < end) & (end <= faces)).all()), "first_face")
     _require(bool((end - begin)[child_count == 0].max(initial=0) <= leaf_faces), "face_count")
-    # Where the faces of each child begin: where those of the parent do, or where those of the child before it end.
+    # The faces of a child begin where its parent's do, or where those of the child before it end.
     expected = np.concatenate([[0], end[children[:-1]]])[: len(children)]
     expected[starts] = begin[inner]
     last = children[starts + count - 1]
@@ -104,10 +88,9 @@ def _checked_children(
     return level
 
 
-def _check_volumes(
-    kind: int, volumes: NDArray[np.float64], vertices: NDArray[np.float64], start: NDArray[np.int64], listed: NDArray[np.int32]
-) -> None:
-    """Refuse volumes that do not hold their vertices, with a margin, or that are larger than that."""
+def _check_volumes(tree: Tree, vertices: Floats) -> None:
+    """Reject volumes that do not hold their vertices with a margin, or are too large."""
+    kind, volumes, start = tree.kind, tree.volumes, tree.vertex_start
     _require(bool(np.isfinite(volumes).all()), "volumes")
     axes = volumes[:, AXES : AXES + 9].reshape(-1, 3, 3)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -116,7 +99,7 @@ def _check_volumes(
         else:
             _require(bool((axes == np.eye(3)).all()), "volumes")
         node = np.repeat(np.arange(len(volumes)), np.diff(start))
-        offsets = vertices[listed] - volumes[node, CENTRE : CENTRE + 3]
+        offsets = vertices[tree.vertex_list] - volumes[node, CENTRE : CENTRE + 3]
         radius, half = volumes[:, RADIUS], volumes[:, HALF : HALF + 3]
         far = np.sqrt(np.maximum.reduceat((offsets * offsets).sum(axis=1), start[:-1]))
         _require(bool(((far <= radius * (1.0 - MARGIN / 4)) & (radius <= far * (1.0 + LOOSE))).all()), "volumes")

@@ -1,6 +1,6 @@
-"""Dynamic collision detection: two trees walked along the motion, the earliest first (Eckstein and Schömer §4).
+"""Dynamic collision detection: two trees along the motion, earliest first (§4).
 
-An entry of the queue is a pair of nodes and an interval of time, at first the roots and the whole step. Entries are taken in the
+An entry of the queue is a node pair and an interval of time, at first the roots and the whole step. Entries are taken in the
 order of the earliest time at which they may meet, and replaced (`successors`):
 
 | entry | is replaced by |
@@ -8,22 +8,22 @@ order of the earliest time at which they may meet, and replaced (`successors`):
 | its interval is marked `TO_HALVE` | the same nodes over both halves: "intermediate points in time" (§4.1) where rotation blurs |
 | a node against itself | all pairs of its children |
 | any other with an inner node | the children of the larger node, each with the other node |
-| two leaves | candidates: pairs of faces that may meet, with an earliest time (§4.2) |
+| two leaves | candidates: face pairs that may meet, with an earliest time (§4.2) |
 
-Of what replaces an entry only those go to the queue whose swept bounding objects may meet (`swept.py`, §4.1) before the limit. The
-queue is one stack for each 1024th of the step: what is early comes first, and within that what is deep in the trees.
+Replacements go to the queue only if their swept bounding objects may meet (`swept.py`, §4.1) before the limit. The queue is one
+stack for each 1024th of the step: early entries come first, and among them those deep in the trees.
 
-Python finds the contact times of the candidates (`jostle/continuous`, §4.2) and hands the best one back as the limit: what may meet
-only later is never looked at. No contact is lost: windows are conservative, and entries are dropped only when they start after
-the limit.
+Python finds the contact times of the candidates (`jostle/continuous`, §4.2) and passes the best one back as the limit: entries
+that may meet only later are never examined. No contact is lost: windows are conservative, and entries are dropped only when they
+start after the limit.
 
-| returns | when | what the caller does |
+| returns | when | the caller |
 |---|---|---|
 | `DONE` | nothing waits that may meet before the limit | takes the candidates |
-| `OUT_OF_OPERATIONS` | the tests of this call are used up | hears Ctrl-C, calls again |
+| `OUT_OF_OPERATIONS` | the tests of this call are used up | handles Ctrl-C, calls again |
 | `ENOUGH` | there are as many candidates as wanted | takes them, calls again with a lower limit |
-| `FULL_CANDIDATES` | the pairs of faces of two leaves might not fit | doubles the candidates, calls again |
-| `FULL_QUEUE` | what replaces one entry might not fit | doubles the queue, calls again |
+| `FULL_CANDIDATES` | the face pairs of two leaves might not fit | doubles the candidates, calls again |
+| `FULL_QUEUE` | the replacements of one entry might not fit | doubles the queue, calls again |
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ from jostle.methods.bounding_tree.motions import INSTANTS, MOST_HALVINGS, Moving
 from jostle.methods.bounding_tree.moving_faces import fill_moving_leaf, window_of_faces
 from jostle.methods.bounding_tree.swept import (
     OUTWARD,
+    added_extent,
     set_up_axes,
     set_up_node,
-    strayed,
     window_of_centres,
     window_of_places,
 )
 from jostle.methods.bounding_tree.swept_body import EMPTY, Interval, SweepScratch, SweptBody, Window
-from jostle.methods.bounding_tree.tree import SPHERE
+from jostle.methods.bounding_tree.tree import SPHERE, NodePair, Range, opened
 
 BUCKETS = 1024
 START = -1  # as the bucket: begin with the roots
@@ -56,19 +56,19 @@ START = -1  # as the bucket: begin with the roots
 WHOLE_STEP, TO_HALVE = 1, 1 << 20
 
 DONE, OUT_OF_OPERATIONS, ENOUGH, FULL_CANDIDATES, FULL_QUEUE = range(5)
-MOST_NEW = 6 * 7 // 2  # entries that replace one: of a node with six children against itself, all pairs of these
+MOST_NEW = 6 * 7 // 2  # entries that replace one: all pairs of six children
 BLURRED = 0.25  # an interval is halved when rotation adds more than this part of the radii
 NO_NODE = -1
-ROUNDING = 2.0**-43  # of the largest coordinates: what world vertices and volumes may differ by
+ROUNDING = 2.0**-43  # of the largest coordinates: the difference of world vertices and volumes
 
 
 class SweepState(Record):
-    """Where a search stands, and counts of tests."""
+    """Progress of a search, and its counts."""
 
     bucket: int64  # that is being emptied, or START
-    used: int64  # entries that were ever in use …
-    free: int64  # … the first of those that are free again, or -1 …
-    waiting: int64  # … and how many are in the queue
+    used: int64  # entries ever in use …
+    free: int64  # … the first free one among them, or -1 …
+    waiting: int64  # … and the number in the queue
     candidates: int64
     node_tests: int64
     face_tests: int64
@@ -76,7 +76,7 @@ class SweepState(Record):
 
 
 class Entry(Record):
-    """A pair of nodes over an interval, in the queue; `next` is the next in its bucket, or the next free one."""
+    """A queued node pair over an interval; `next` in its bucket, or next free entry."""
 
     next: int32
     a: int32
@@ -85,7 +85,7 @@ class Entry(Record):
 
 
 class Candidate(Record):
-    """Faces that may meet; they come once for each interval in which they may."""
+    """Faces that may meet; listed once for each interval in which they may."""
 
     face_a: int32
     face_b: int32
@@ -106,19 +106,19 @@ open_work, open_shape, open_scratch = opener(SweepWork), opener(MovingShape), ro
 
 
 class SweepOptions(NamedTuple):
-    """What is asked for, and how far roundings and poses may be off."""
+    """The query, and the errors of roundings and poses."""
 
     kind: int  # of the bounding objects
-    relative: bool  # compare by relative motion, not by what encloses each way
+    relative: bool  # compare by relative motion, not by enclosing each path
     most_halvings: int
     itself: bool  # one body against itself
     padding: float
-    lack: float  # of orthonormality, of both bodies
+    skew: float  # of orthonormality, of both bodies
     limit: float  # the latest time of interest
 
 
 class Waiting(NamedTuple):
-    """An entry that was taken from the queue; `start` is the earliest time at which its nodes may meet."""
+    """An entry taken from the queue; its nodes may meet from `start` on."""
 
     a: int
     b: int
@@ -127,14 +127,11 @@ class Waiting(NamedTuple):
 
 
 class Successors(NamedTuple):
-    """What an entry is replaced by: all intervals with all nodes of a and of b, from the first to one beyond the last."""
+    """The replacements of an entry: these intervals with these nodes of a and b."""
 
-    first_interval: int
-    end_interval: int
-    begin_a: int
-    end_a: int
-    begin_b: int
-    end_b: int
+    intervals: Range
+    a: Range
+    b: Range
     with_itself: bool  # of a node against itself: each pair of children once
 
 
@@ -143,10 +140,10 @@ def sweep(
     shape_a: Addresses, shape_b: Addresses, scratch: Addresses, addresses: Addresses, kind: int, relative: bool,
     most_halvings: int, welded: Ints, distance: float, limit: float, enough: int, operations: int,
 ) -> int:  # fmt: skip
-    """Resume the search of a pair of bodies; return why it stopped.
+    """Resume the search of a body pair; return why it stopped.
 
-    shape_a, shape_b: addresses of `MovingShape`; scratch: table of two `SweepScratch`; addresses: those of `SweepWork`;
-    welded: (m,3) of a body against itself, else without rows; distance: faces that come so near are in contact; enough: candidates.
+    shape_a, shape_b: addresses of `MovingShape`; scratch: table of two `SweepScratch`; addresses: of `SweepWork`; welded: (m,3)
+    of a body against itself, else without rows; distance: at which faces are in contact; enough: candidates.
     """
     work = open_work(addresses)
     state = work.state
@@ -156,8 +153,8 @@ def sweep(
     motion_a, motion_b = a.shape.motion, b.shape.motion
     # World coordinates below 1e-30 are 0, which volumes do not know: the floor.
     padding = distance + ROUNDING * (motion_a.largest + motion_b.largest) + CULL_FLOOR
-    lack = 4.0 * (motion_a.lack + motion_b.lack)
-    options = SweepOptions(kind, relative, most_halvings, welded.shape[0] > 0, padding, lack, limit)
+    skew = 4.0 * (motion_a.skew + motion_b.skew)
+    options = SweepOptions(kind, relative, most_halvings, welded.shape[0] > 0, padding, skew, limit)
     most_tests = (state.node_tests + state.face_tests) + operations
     most_candidates = len(work.candidates) - len(a.scratch.faces) * len(b.scratch.faces)
     while True:
@@ -183,7 +180,7 @@ def sweep(
 
 @kernel
 def begin_with_roots(work: SweepWork, a: SweptBody, b: SweptBody, most_halvings: int) -> None:
-    """Begin a search: the roots over the whole step in the queue, no candidates, no tests, both bodies at both ends."""
+    """Begin a search: queue the roots over the whole step, and reset the counts."""
     state = work.state
     for k in range(BUCKETS):
         work.heads[k] = -1
@@ -191,14 +188,14 @@ def begin_with_roots(work: SweepWork, a: SweptBody, b: SweptBody, most_halvings:
     set_up_body(b)
     state.bucket, state.used, state.free, state.waiting = 0, 0, -1, 0
     state.candidates, state.node_tests, state.face_tests, state.halved = 0, 0, 0, 0
-    # Half of the angle is about what rotation adds to the radii (`motions.py`).
+    # Rotation adds about half of the angle to the radii (`motions.py`).
     blurred = 0.5 * max(a.shape.motion.angle, b.shape.motion.angle) > BLURRED
     push(work, 0.0, 0, 0, marked(WHOLE_STEP, blurred and most_halvings > 0))
 
 
 @kernel
 def set_up_body(body: SweptBody) -> None:
-    """Set up both ends of the step, and what to pad; mark all instants in between as unknown (NaN)."""
+    """Set up both ends of the step and the padding; mark other instants unknown (NaN)."""
     scratch, motion = body.scratch, body.shape.motion
     for k in range(INSTANTS):
         scratch.instants[k].place.u[0] = math.nan
@@ -211,7 +208,7 @@ def set_up_body(body: SweptBody) -> None:
 
 @kernel(forceinline=True)
 def earliest_entry(work: SweepWork, limit: float) -> int:
-    """Return the number of the first entry in the first bucket that has one; -1 if none is before the limit."""
+    """Return the first entry of the first filled bucket; -1 if none before the limit."""
     bucket, entry = work.state.bucket, -1
     while bucket < BUCKETS and bucket <= limit * BUCKETS:
         entry = as_int64(work.heads[bucket])
@@ -224,7 +221,7 @@ def earliest_entry(work: SweepWork, limit: float) -> int:
 
 @kernel(forceinline=True)
 def pop(work: SweepWork, number: int) -> Waiting:
-    """Take the first entry of the present bucket out of the queue."""
+    """Take the first entry of the current bucket out of the queue."""
     state, entry = work.state, work.entries[number]
     work.heads[state.bucket] = entry.next
     entry.next = state.free
@@ -235,7 +232,7 @@ def pop(work: SweepWork, number: int) -> Waiting:
 
 @kernel(forceinline=True)
 def push(work: SweepWork, time: float, a: int, b: int, interval: int) -> None:
-    """Put a pair of nodes over an interval in the queue."""
+    """Put a node pair over an interval in the queue."""
     state = work.state
     number = state.free
     if number >= 0:
@@ -252,23 +249,23 @@ def push(work: SweepWork, time: float, a: int, b: int, interval: int) -> None:
 
 @kernel(forceinline=True)
 def marked(interval: int, to_halve: bool) -> int:
-    """Return the number of an interval, with the mark of those to be halved if this is one."""
+    """Return the number of an interval, marked if it is to be halved."""
     return interval | TO_HALVE if to_halve else interval
 
 
 @kernel(forceinline=True)
 def compare_nodes(work: SweepWork, a: SweptBody, b: SweptBody, item: Waiting, options: SweepOptions) -> None:
-    """Replace an entry by what may meet of its successors (§4.1)."""
+    """Replace an entry by those of its successors that may meet (§4.1)."""
     new = successors(work, a.shape, b.shape, item, options.itself)
     tests = 0
-    for part in range(new.first_interval, new.end_interval):
+    for part in range(new.intervals.begin, new.intervals.end):
         interval = interval_of(part)
         set_up_instants(a, interval)
         set_up_instants(b, interval)
-        b.scratch.place.node = NO_NODE  # it may be set up over another interval
-        for i in range(new.begin_a, new.end_a):
+        b.scratch.place.node = NO_NODE  # it may belong to another interval
+        for i in range(new.a.begin, new.a.end):
             set_up_node(a, i, interval)
-            for j in range(i if new.with_itself else new.begin_b, new.end_b):
+            for j in range(i if new.with_itself else new.b.begin, new.b.end):
                 if new.with_itself and i == j:
                     push(work, item.start, i, j, part)
                     continue
@@ -281,7 +278,7 @@ def compare_nodes(work: SweepWork, a: SweptBody, b: SweptBody, item: Waiting, op
 
 @kernel(forceinline=True)
 def push_if_meeting(work: SweepWork, a: SweptBody, b: SweptBody, item: Waiting, interval: Interval, options: SweepOptions) -> None:
-    """Put the nodes that are set up in the queue, if they may meet before the limit; they do not before `item.start`."""
+    """Queue the nodes at work if they may meet before the limit, from `item.start` on."""
     window = window_of_nodes(a, b, interval, options)
     time = max(item.start, time_of(interval, window.low))
     if window.low <= window.high and time <= options.limit:
@@ -290,23 +287,15 @@ def push_if_meeting(work: SweepWork, a: SweptBody, b: SweptBody, item: Waiting, 
 
 @kernel(forceinline=True)
 def successors(work: SweepWork, a: MovingShape, b: MovingShape, item: Waiting, itself: bool) -> Successors:
-    """Return what an entry is replaced by; see the module."""
+    """Return the replacements of an entry; see the module."""
     if item.interval & TO_HALVE:
         work.state.halved += 1
         whole = item.interval ^ TO_HALVE
-        return Successors(2 * whole, 2 * whole + 2, item.a, item.a + 1, item.b, item.b + 1, False)
-    children_a, children_b = as_int64(a.child_count[item.a]), as_int64(b.child_count[item.b])
+        return Successors(Range(2 * whole, 2 * whole + 2), Range(item.a, item.a + 1), Range(item.b, item.b + 1), False)
     with_itself = itself and item.a == item.b
     is_larger_a = a.volumes_t0[item.a].radius >= b.volumes_t0[item.b].radius
-    begin_a, end_a, begin_b, end_b = item.a, item.a + 1, item.b, item.b + 1
-    opens_a = with_itself or children_b == 0 or (children_a > 0 and is_larger_a)
-    if opens_a:
-        begin_a = as_int64(a.first_child[item.a])
-        end_a = begin_a + children_a
-    if with_itself or not opens_a:
-        begin_b = as_int64(b.first_child[item.b])
-        end_b = begin_b + children_b
-    return Successors(item.interval, item.interval + 1, begin_a, end_a, begin_b, end_b, with_itself)
+    of_a, of_b = opened(a, b, NodePair(item.a, item.b), with_itself, is_larger_a)
+    return Successors(Range(item.interval, item.interval + 1), of_a, of_b, with_itself)
 
 
 @kernel(forceinline=True)
@@ -324,7 +313,7 @@ def interval_of(number: int) -> Interval:
 
 @kernel(forceinline=True)
 def set_up_instants(body: SweptBody, interval: Interval) -> None:
-    """Set up the start, middle and end of an interval, where these are not known yet."""
+    """Set up the start, middle and end of an interval where unknown."""
     for k in (interval.first, interval.middle, interval.last):
         instant = body.scratch.instants[k]
         if math.isnan(instant.place.u[0]):
@@ -339,7 +328,7 @@ def time_of(interval: Interval, low: float) -> float:
 
 @kernel(forceinline=True)
 def window_of_nodes(a: SweptBody, b: SweptBody, interval: Interval, options: SweepOptions) -> Window:
-    """Return when the nodes that are set up may meet: by spheres about them first, then by their boxes."""
+    """Return when the nodes at work may meet: by their spheres first, then by boxes."""
     place_a, place_b = a.scratch.place, b.scratch.place
     window = window_of_centres(options.relative, options.kind == SPHERE, place_a, place_b, options.padding)
     if window.low > window.high or time_of(interval, window.low) > options.limit:
@@ -350,20 +339,20 @@ def window_of_nodes(a: SweptBody, b: SweptBody, interval: Interval, options: Swe
         set_up_axes(a, interval)
     if place_b.has_axes == 0:
         set_up_axes(b, interval)
-    return window_of_places(options.relative, window, place_a, place_b, options.lack, options.padding)
+    return window_of_places(options.relative, window, place_a, place_b, options.skew, options.padding)
 
 
 @kernel(forceinline=True)
 def is_blurred(a: SweptBody, b: SweptBody, interval: Interval, options: SweepOptions) -> bool:
-    """Return whether the interval is to be halved: motion adds much to the nodes that are set up, and halving is allowed."""
+    """Return whether to halve the interval: motion adds much, and halving is allowed."""
     place_a, place_b = a.scratch.place, b.scratch.place
     much = BLURRED * (place_a.radius + place_b.radius)
-    return interval.halvings < options.most_halvings and strayed(options.relative, place_a, place_b) > much
+    return interval.halvings < options.most_halvings and added_extent(options.relative, place_a, place_b) > much
 
 
 @kernel(forceinline=True)
 def compare_leaves(work: SweepWork, a: SweptBody, b: SweptBody, item: Waiting, options: SweepOptions, welded: Ints) -> None:
-    """Add the pairs of faces of two leaves that may meet before the limit to the candidates (§4.2)."""
+    """Add the face pairs of two leaves that may meet before the limit (§4.2)."""
     state, interval = work.state, interval_of(item.interval)
     set_up_leaf(a, item.a, item.interval, interval)
     set_up_leaf(b, item.b, item.interval, interval)
@@ -387,7 +376,7 @@ def compare_leaves(work: SweepWork, a: SweptBody, b: SweptBody, item: Waiting, o
 
 @kernel(forceinline=True)
 def set_up_leaf(body: SweptBody, node: int, number: int, interval: Interval) -> None:
-    """Set up the faces of a leaf over the interval of this number, unless that was done last."""
+    """Set up the faces of a leaf over an interval, unless they are those at work."""
     leaf = body.scratch.leaf
     if leaf.node != node or leaf.interval != number:
         leaf.node, leaf.interval = node, number

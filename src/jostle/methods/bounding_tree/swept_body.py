@@ -1,4 +1,4 @@
-"""A body over an interval of time, as the dynamic traversal keeps it: one node, the faces of one leaf, and instants of the step."""
+"""A body over an interval: one node, the faces of one leaf, instants of the step."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from jostle.kernels.structs import One, Record, Rows, Run, Struct, float64, int6
 from jostle.methods.bounding_tree.motions import Instant, MovingShape, Pad
 
 
-class Place(Record):
-    """A node over an interval: its centre at the start, its way until the end; axes as they are at the middle."""
+class SweptNode(Record):
+    """A node over an interval: centre at the start, shift, axes at the middle."""
 
     node: int64
     has_axes: int64  # whether axes and half extents are set up
     centre: Run[float64, Literal[3]]
-    way: Run[float64, Literal[3]]
+    shift: Run[float64, Literal[3]]
     radius: float64
     blur: float64
     u: Run[float64, Literal[3]]
@@ -23,15 +23,15 @@ class Place(Record):
     half: Run[float64, Literal[3]]
 
 
-class Leaf(Record):
-    """Which leaf has its faces set up, and over which interval."""
+class CurrentLeaf(Record):
+    """The leaf whose faces are set up, and its interval."""
 
     node: int64
     interval: int64
 
 
 class MovingFace(Record):
-    """A face over an interval: corners and boxes at both ends, and how far corners stray from their chords in between."""
+    """A face over an interval: corners and boxes at both ends, and the blur between."""
 
     start: Run[float64, Literal[9]]
     end: Run[float64, Literal[9]]
@@ -43,12 +43,12 @@ class MovingFace(Record):
 
 
 class SweepScratch(Struct):
-    """What the traversal keeps of one body."""
+    """The traversal's scratch for one body."""
 
     instants: Rows[Instant]  # (INSTANTS,)
     pads: Rows[Pad]  # (MOST_HALVINGS + 1,)
-    place: One[Place]
-    leaf: One[Leaf]
+    place: One[SweptNode]
+    leaf: One[CurrentLeaf]
     faces: Rows[MovingFace]  # of that leaf
 
 
@@ -60,7 +60,10 @@ class SweptBody(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """An interval of the step: how often that was halved for it, its ends, and the numbers of start, middle and end as instants."""
+    """An interval of the step: its number of halvings and its ends.
+
+    first, middle, last: numbers of its instants.
+    """
 
     halvings: int
     start: float
@@ -71,7 +74,7 @@ class Interval(NamedTuple):
 
 
 class Window(NamedTuple):
-    """The part of an interval, from 0 to 1, in which two may meet; empty where low > high."""
+    """The part of an interval, in 0 … 1, in which two may meet; empty if low > high."""
 
     low: float
     high: float

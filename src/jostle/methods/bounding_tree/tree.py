@@ -1,13 +1,13 @@
 """The tree: one row of sixteen numbers per node, whatever the bounding object is.
 
-A node bounds a range of faces by a sphere, an axis-aligned box or an oriented box (§3). All three are written in one form,
-so that the traversal is written once: a centre, three half extents (the radius three times for a sphere) and three unit
-axes (the coordinate axes for all but oriented boxes). The children of a node, two to six of them, stand one after the other and
-have higher numbers than their parent, so that one pass backwards refits the tree; the degree is data.
+A node bounds a range of faces by a sphere, an axis-aligned box or an oriented box (§3). All three have one form, so that the
+traversal is written once: a centre, three half extents (three times the radius for a sphere) and three unit axes (the coordinate
+axes for all but oriented boxes). The two to six children of a node are consecutive and have higher numbers than their parent, so
+that one pass backwards refits the tree; the degree is data.
 
 Volumes are in body coordinates and conservative: in exact arithmetic every vertex v of a node has |axis · (v - centre)| <=
 half extent for all three axes (for a sphere |v - centre| <= radius), with a margin of `MARGIN` times the node's radius, far more
-than the rounding of an evaluation of the same in float64.
+than the rounding of evaluating it in float64.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from numpy.typing import NDArray
 from jostle._types import Floats, Ints
 from jostle.geometry.vector import Vec3, point_from
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import Record, Rows, Run, Struct, float64, int32
-from jostle.methods.bounding_tree.axes import Axes
 
 SPHERE, AABB, OBB = 0, 1, 2
 KINDS = {"sphere": SPHERE, "aabb": AABB, "obb": OBB}
 
-# Columns of a volume. RADIUS: about the centre, holds all vertices of the node; what turning about the centre can sweep.
+# Columns of a volume. RADIUS: about the centre, of a sphere around all vertices of the node.
 CENTRE, HALF, AXES, RADIUS = 0, 3, 6, 15
 ROW = 16
 MARGIN = 2.0**-48
 
 
 class Volume(Record):
-    """A volume as kernels see it: the same columns by name."""
+    """A volume in kernels: the same columns by name."""
 
     centre: Run[float64, Literal[3]]
     half: Run[float64, Literal[3]]
@@ -56,7 +56,7 @@ class Corners(Record):
 
 
 class TreeTopology(Struct):
-    """What a motion does not change of a tree, by address; fields are those of `Tree`."""
+    """The part of a tree that motions do not change, by address; fields as in `Tree`."""
 
     first_child: Rows[int32]
     child_count: Rows[int32]
@@ -67,11 +67,42 @@ class TreeTopology(Struct):
 
 
 class TreeShape(TreeTopology):
-    """A tree with the vertices it stands for, by address; welded faces are those of `Mesh`."""
+    """A tree and its vertices, by address; welded faces are those of `Mesh`."""
 
     volumes: Rows[Volume]
     vertices: Rows[Point]
     welded: Rows[int32]
+
+
+class NodePair(NamedTuple):
+    """A node of body A and one of body B."""
+
+    a: int
+    b: int
+
+
+class Range(NamedTuple):
+    """Numbers from `begin` to `end` - 1."""
+
+    begin: int
+    end: int
+
+
+@kernel(forceinline=True)
+def opened(a: TreeTopology, b: TreeTopology, nodes: NodePair, with_itself: bool, is_larger_a: bool) -> tuple[Range, Range]:
+    """Return the nodes of A and of B that replace a node pair, not both leaves.
+
+    The larger node is replaced by its children, unless it is a leaf; of a node with itself, both are.
+    """
+    opens_a = with_itself or b.child_count[nodes.b] == 0 or (a.child_count[nodes.a] > 0 and is_larger_a)
+    return _replacing(a, nodes.a, opens_a), _replacing(b, nodes.b, with_itself or not opens_a)
+
+
+@kernel(forceinline=True)
+def _replacing(shape: TreeTopology, node: int, opens: bool) -> Range:
+    """Return the children of a node if it opens, else the node."""
+    first = as_int64(shape.first_child[node]) if opens else node
+    return Range(first, first + (as_int64(shape.child_count[node]) if opens else 1))
 
 
 @kernel(forceinline=True)
@@ -84,12 +115,6 @@ def centre_of(volume: Volume) -> Vec3:
 def half_extents_of(volume: Volume) -> Vec3:
     """Return the half extents of a volume."""
     return point_from(volume.half, 0)
-
-
-@kernel(forceinline=True)
-def axes_of(volume: Volume) -> Axes:
-    """Return the axes of a volume."""
-    return Axes(point_from(volume.u, 0), point_from(volume.v, 0), point_from(volume.w, 0))
 
 
 class Tree(NamedTuple):
@@ -114,7 +139,7 @@ def topology_of(tree: Tree) -> dict[str, NDArray[Any]]:
 
 
 def validate(tree: Tree, vertices: Floats) -> None:
-    """Raise AssertionError unless the tree is whole: every face once, every volume around its vertices. For tests."""
+    """Raise AssertionError unless the tree is whole. For tests."""
     nodes, faces = len(tree.volumes), len(tree.faces)
     assert sorted(tree.order.tolist()) == list(range(faces)), "faces are not a permutation"
     assert (tree.first_face[0], tree.face_count[0], tree.level[0]) == (0, faces, 0), "the root does not hold all faces"

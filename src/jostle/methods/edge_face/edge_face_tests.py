@@ -105,7 +105,7 @@ class _Scan:
 
 
 def contacts_of_edges(shape: EdgeShape, vertices: Floats, other: EdgeShape, other_vertices: Floats) -> tuple[Ints, int]:
-    """Return unsorted rows (n,3) of face, other face and kind, and the number of tests."""
+    """Return unsorted rows (n,3) of face, other face and kind, and the test count."""
     edges = EdgeShape(*(read_only_view(array) for array in shape))
     own, faces, others = read_only_view(vertices), read_only_view(other.faces), read_only_view(other_vertices)
     scan = _Scan(np.zeros(PROGRESS, np.int64), np.empty((256, 3), np.int32))

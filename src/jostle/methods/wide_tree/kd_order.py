@@ -76,16 +76,12 @@ def order_block(keys: NDArray[np.int64], middles: NDArray[np.float32], begin: in
 @kernel
 def _halve(work: BlockWork, begin: int, end: int, middle: int) -> None:
     """Move the lower numbers on the longest axis before `middle`, to a bin's width."""
-    here = _part(work.numbers, begin, end)
+    numbers: Any = work.numbers  # an array
+    here = numbers[begin:end]
     side = _longest_side(work, here)
     if side.length > 0.0:
         _fill_bins(work, here, side)
         _part_at(work, here, middle - begin)
-
-
-@kernel(forceinline=True)
-def _part(numbers: Any, begin: int, end: int) -> NDArray[np.int64]:
-    return numbers[begin:end]
 
 
 @kernel(forceinline=True)

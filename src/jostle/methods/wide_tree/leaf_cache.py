@@ -48,7 +48,7 @@ from jostle.kernels.simd import (
     f64x8_to_f32x8,
 )
 from jostle.kernels.structs import Record, Rows, Run, float32, float64, int64
-from jostle.methods.wide_tree.lanes import POINT_ROWS, Faces8, Points8, face_in_lane, faces_at, point_in_lane, points_at
+from jostle.methods.wide_tree.lanes import POINT_ROWS, Points8, point_in_lane, points_at
 from jostle.methods.wide_tree.tree import EMPTY, OUTWARD, TINY, PlacedTree, TreeArrays
 
 SLOTS = 512
@@ -254,18 +254,6 @@ def _dot64(a: Points64, b: Points64) -> Lanes64:
 @kernel(forceinline=True)
 def _sum_of_sizes64(a: Points64) -> Lanes64:
     return f64x8_add(f64x8_abs(a.x), f64x8_add(f64x8_abs(a.y), f64x8_abs(a.z)))
-
-
-@kernel(forceinline=True)
-def world_faces(leaf: WorldLeaf) -> Faces8:
-    """Return the eight faces of a leaf, rounded to float32."""
-    return faces_at(leaf.rounded_corners, 0)
-
-
-@kernel(forceinline=True)
-def world_face(leaf: WorldLeaf, lane: int) -> Faces8:
-    """Return one face of a leaf in all lanes."""
-    return face_in_lane(leaf.rounded_corners, lane)
 
 
 @kernel(forceinline=True)

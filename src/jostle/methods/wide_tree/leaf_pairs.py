@@ -42,6 +42,8 @@ from jostle.methods.wide_tree.lanes import (
     boxes_at,
     boxes_meet,
     cross8,
+    face_in_lane,
+    faces_at,
     heights,
     in_every_lane,
     minus8,
@@ -57,8 +59,6 @@ from jostle.methods.wide_tree.leaf_cache import (
     plane_of,
     planes_of,
     slot_of_leaf,
-    world_face,
-    world_faces,
 )
 from jostle.methods.wide_tree.pair_work import PairWork
 from jostle.methods.wide_tree.relative_frame import LARGEST_PADDING
@@ -156,7 +156,8 @@ def _add_row(pair: BodyPair, work: PairWork, face_x: int, face_y: int, kind: int
 @kernel(forceinline=True)
 def planes_that_do_not_part(x: WorldLeaf, y: WorldLeaf, j: int) -> np.uint32:
     """Return the mask of faces of x that neither plane separates from face j of y."""
-    return _not_on_one_side(world_face(y, j), planes_of(x)) & _not_on_one_side(world_faces(x), plane_of(y, j))
+    face, faces = face_in_lane(y.rounded_corners, j), faces_at(x.rounded_corners, 0)
+    return _not_on_one_side(face, planes_of(x)) & _not_on_one_side(faces, plane_of(y, j))
 
 
 @kernel(forceinline=True)
@@ -178,7 +179,7 @@ def edges_that_do_not_part(x: WorldLeaf, y: WorldLeaf, j: int) -> np.uint32:
     for row in range(0, BOX_ROWS, LANES):
         size = f32x8_max(size, f32x8_max(in_every_lane(abs(y.boxes[row + j])), f32x8_abs(f32x8_load(x.boxes, row))))
     slack = f32x8_mul(size, in_every_lane(PLANE_SLACK))
-    faces, face = world_faces(x), world_face(y, j)
+    faces, face = faces_at(x.rounded_corners, 0), face_in_lane(y.rounded_corners, j)
     normals, normal = points_at(x.normals, 0), point_in_lane(y.normals, j)
     parted = np.uint32(0)
     for k in range(3):

@@ -32,7 +32,7 @@ import numpy as np
 from jostle._types import Floats, Singles
 from jostle.geometry.triangle import triangle_from
 from jostle.geometry.triangle_triangle import triangles_touch
-from jostle.geometry.vector import Vec3, length, point_from, write_point_from
+from jostle.geometry.vector import Vec3, divided, length, point_from, write_point_from
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_float64, as_int64
@@ -126,7 +126,7 @@ def _set_first_arrow(work: NearestWork) -> None:
     size = length(between)
     if size == 0.0:
         between, size = Vec3(1.0, between.y, between.z), 1.0
-    arrow = Vec3(between.x / size, between.y / size, between.z / size)
+    arrow = divided(between, size)
     write_point_from(work.best.arrow, 0, arrow)
     write_point_from(work.leaves.last_arrow, 0, arrow)
 

@@ -1,7 +1,7 @@
-"""Figure 1: the smallest enclosing box of a set of faces, partitioned into regions, and the faces nearest to their centres.
+"""Figure 1: regions of the enclosing box of a set, and the faces nearest to them.
 
-Degree 2 halves the longest axis, 3 splits it twice, 4 halves the longest and the second longest, 5 adds a centre in the middle
-of the box, 6 splits the longest twice and halves the second. Both §3.2 and §3.3 begin here.
+Degree 2 halves the longest axis, 3 cuts it in three, 4 halves the longest and the second longest, 5 adds a centre in the middle
+of the box, 6 cuts the longest in three and halves the second. Both §3.2 and §3.3 begin here.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import NamedTuple
 from jostle._types import Floats, Longs
 from jostle.geometry.vector import Vec3, coordinate, dot, minus, plus, point_at, times, write_point
 from jostle.kernels.jit import kernel
-from jostle.methods.bounding_tree.axes import Axes
+from jostle.methods.bounding_tree.axes import Axes, axes_of
 from jostle.methods.bounding_tree.face_sets import SetWork, centre_of_entry
-from jostle.methods.bounding_tree.tree import Volume, axes_of, centre_of, half_extents_of
+from jostle.methods.bounding_tree.tree import Volume, centre_of, half_extents_of
 
 
 class AxisOrder(NamedTuple):
@@ -27,7 +27,7 @@ class AxisOrder(NamedTuple):
 
 @kernel
 def longest_axes(box: Volume) -> AxisOrder:
-    """Return the axes of a box, longest first; of equal ones the lower number first."""
+    """Return the axes of a box, longest first; ties by number."""
     half, first = box.half, 0
     for k in range(1, 3):
         if half[k] > half[first]:
@@ -49,7 +49,7 @@ def axis_of(axes: Axes, k: int) -> Vec3:
 
 @kernel
 def _place(region: int, degree: int) -> tuple[float, float]:
-    """Return where the centre of a region is, in half extents along the longest and the second longest axis."""
+    """Return a region's centre in half extents along the two longest axes."""
     if degree == 2:
         return 0.5 if region == 1 else -0.5, 0.0
     if degree == 3:
@@ -83,7 +83,7 @@ def squared_distance_to(p: Vec3, points: Floats, i: int) -> float:
 
 @kernel
 def nearest_of(p: Vec3, points: Floats, n: int) -> int:
-    """Return which of the first n points is nearest to p; of equal ones the first."""
+    """Return which of the first n points is nearest to p; ties go to the first."""
     best, least = 0, math.inf
     for i in range(n):
         squared = squared_distance_to(p, points, i)
@@ -94,9 +94,9 @@ def nearest_of(p: Vec3, points: Floats, n: int) -> int:
 
 @kernel
 def first_faces(work: SetWork, begin: int, end: int, regions: Floats, degree: int, seeds: Longs) -> None:
-    """Write to seeds (6,) the entries of a set whose faces are nearest to the centres of the regions (6,3).
+    """Write to seeds (6,) the entries of the faces nearest to the centres (6,3).
 
-    A face nearest to two regions is that of the first; the other region takes its next nearest. degree <= end - begin.
+    A face nearest to two regions goes to the first; the other region takes its next nearest. degree <= end - begin.
     """
     for region in range(degree):
         best, least = -1, math.inf

@@ -1,7 +1,7 @@
 """§3.3: the modified Gottschalk method, and the binary one it modifies.
 
 Modified: each face belongs to the region of figure 1 whose centre is closest to its own. Binary (Gottschalk, Lin and Manocha
-1996, §4): the set is cut across the longest axis of its box at the mean of the faces' centres; where all are on one side of it,
+1996, §4): the set is cut across the longest axis of its box at the mean of the faces' centres; if all lie on one side of it,
 across the second longest, then the shortest.
 """
 
@@ -13,14 +13,15 @@ from jostle._types import Floats, Longs
 from jostle.geometry.vector import Vec3, dot, minus
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import Addresses
+from jostle.methods.bounding_tree.axes import axes_of
 from jostle.methods.bounding_tree.face_sets import LARGEST_DEGREE, SetWork, centre_of_entry, open_sets, view_volume
 from jostle.methods.bounding_tree.splitting.box_regions import axis_of, longest_axes, nearest_of, region_centres
-from jostle.methods.bounding_tree.tree import Volume, axes_of
+from jostle.methods.bounding_tree.tree import Volume
 
 
 @kernel
 def sets_to_closest_regions(addresses: Addresses, begins: Longs, ends: Longs, degrees: Longs, boxes: Floats) -> None:
-    """Write to the labels which region of its box (s,16) is closest to the centre of each face of sets."""
+    """Label each face of sets with the closest region of its box (s,16)."""
     work, regions = open_sets(addresses), np.empty((LARGEST_DEGREE, 3))
     for s in range(begins.shape[0]):
         region_centres(view_volume(boxes[s]), degrees[s], regions)
@@ -30,7 +31,7 @@ def sets_to_closest_regions(addresses: Addresses, begins: Longs, ends: Longs, de
 
 @kernel
 def cut_sets_at_mean(addresses: Addresses, begins: Longs, ends: Longs, boxes: Floats) -> None:
-    """Write to the labels on which side of the mean each face of sets is, along an axis of its box (s,16)."""
+    """Label each face of sets by its side of the mean along an axis of its box (s,16)."""
     work = open_sets(addresses)
     for s in range(begins.shape[0]):
         cut_at_mean(work, begins[s], ends[s], view_volume(boxes[s]))
@@ -38,7 +39,7 @@ def cut_sets_at_mean(addresses: Addresses, begins: Longs, ends: Longs, boxes: Fl
 
 @kernel
 def cut_at_mean(work: SetWork, begin: int, end: int, box: Volume) -> None:
-    """Label the faces of a set: 1 for those beyond the mean of the centres along an axis of the box, else 0."""
+    """Label the faces of a set: 1 beyond the mean of centres on an axis of the box."""
     axes = axes_of(box)
     for k in longest_axes(box):
         beyond = cut_along(work, begin, end, axis_of(axes, k))

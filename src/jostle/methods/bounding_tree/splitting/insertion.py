@@ -1,13 +1,13 @@
-"""§3.2: the heuristic. Faces are inserted, in a random order, where the worst bounding object stays smallest.
+"""§3.2: faces are inserted in random order where the worst object stays smallest.
 
-The subsets begin with the faces nearest to the regions of figure 1. A face is tried in every subset: the bounding object is
-modified to hold it, and the face goes where the worst measure of all subsets is least. Most often several subsets leave the
-worst one as it is: then the one whose own measure grows least takes the face, and of equal ones that of fewest faces, so that
-many equal faces do not make a chain. The order is drawn from a fixed seed.
+The subsets begin with the faces nearest to the regions of figure 1. A face is tried in every subset: the bounding object grows to
+hold it, and the face goes where the worst measure of all subsets is least. Often several subsets leave the worst one as it is:
+then the one whose own measure grows least takes the face; ties go to the subset with the fewest faces, so that many equal faces
+do not make a chain. The order is drawn from a fixed seed.
 
-How objects are modified: axis-aligned boxes are exact; a sphere grows to the smallest one that holds itself and the face's corners;
-an oriented box grows along the axes of the box of the whole set. For the Hausdorff measure a growing object is measured by its
-diameter, which bounds that distance. These objects only guide the splitting: the subsets get theirs afresh.
+How objects grow: axis-aligned boxes exactly; a sphere to the smallest one that holds itself and the face's corners; an oriented
+box along the axes of the box of the whole set. For the Hausdorff measure a growing object is measured by its diameter, which
+bounds that distance. These objects only guide the splitting: the subsets are bounded afresh.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.random import below
 from jostle.kernels.structs import Addresses
-from jostle.methods.bounding_tree.axes import along
+from jostle.methods.bounding_tree.axes import along, axes_of
 from jostle.methods.bounding_tree.face_sets import LARGEST_DEGREE, SetWork, Subset, open_sets, view_volume
 from jostle.methods.bounding_tree.splitting.box_regions import first_faces, region_centres
-from jostle.methods.bounding_tree.tree import OBB, SPHERE, Volume, axes_of
+from jostle.methods.bounding_tree.tree import OBB, SPHERE, Volume
 from jostle.methods.bounding_tree.volumes.quality import box_size, corners_of, sphere_size
 from jostle.methods.bounding_tree.volumes.sphere import Ball, grown_sphere
 
@@ -39,7 +39,7 @@ NOBODY = 255
 def insert_into_sets(
     kind: int, quality: int, addresses: Addresses, begins: Longs, ends: Longs, degrees: Longs, boxes: Floats
 ) -> None:
-    """Write to the labels the subset of each face of sets with these boxes (s,16)."""
+    """Label each face of sets with boxes (s,16) by its subset."""
     work, regions, seeds = open_sets(addresses), np.empty((LARGEST_DEGREE, 3)), np.empty(LARGEST_DEGREE, np.int64)
     for s in range(begins.shape[0]):
         box = view_volume(boxes[s])
@@ -51,7 +51,7 @@ def insert_into_sets(
 
 @kernel
 def begin_subsets(kind: int, quality: int, work: SetWork, begin: int, end: int, seeds: Longs, box: Volume) -> None:
-    """Label the first entries of the subsets, and all others as in none; write the objects of the first faces."""
+    """Label the first face of each subset, writing its object; the others as in none."""
     for entry in range(begin, end):
         work.label[entry] = NOBODY
     for j in range(seeds.shape[0]):
@@ -61,7 +61,7 @@ def begin_subsets(kind: int, quality: int, work: SetWork, begin: int, end: int, 
 
 @kernel
 def insert_faces(kind: int, quality: int, work: SetWork, begin: int, end: int, degree: int, box: Volume) -> None:
-    """Label the faces of a set that are in no subset, in random order; box: that of the whole set."""
+    """Label the remaining faces in random order; box: that of the whole set."""
     queue, count = work.aside, 0
     words: Any = work.random  # an array, in kernels and in Python
     for entry in range(begin, end):
@@ -77,7 +77,7 @@ def insert_faces(kind: int, quality: int, work: SetWork, begin: int, end: int, d
 
 @kernel
 def _best_subset(kind: int, quality: int, work: SetWork, f: int, degree: int, box: Volume) -> int:
-    """Put a face into the subset where the worst size stays least, and return that; its object and size are grown."""
+    """Put a face where the worst size stays least; return that subset, grown."""
     subsets, face = work.subsets, corners_of(work, f)
     if kind != SPHERE:
         _write_object_of_face(kind, quality, work, f, box, subsets[FACE])
@@ -104,7 +104,7 @@ def _best_subset(kind: int, quality: int, work: SetWork, f: int, degree: int, bo
 
 @kernel
 def _write_object_of_face(kind: int, quality: int, work: SetWork, f: int, box: Volume, out: Subset) -> None:
-    """Write the box of a face, or the sphere about two of its corners, grown to hold the third; and its size."""
+    """Write the box or a sphere of a face, and its size."""
     face = corners_of(work, f)
     if kind == SPHERE:
         ball = _ball_with_face(Ball(face.p, 0.0), face)
@@ -121,7 +121,7 @@ def _write_object_of_face(kind: int, quality: int, work: SetWork, f: int, box: V
 
 @kernel
 def _size_with_face(kind: int, quality: int, subset: Subset, alone: Subset, face: Triangle) -> float:
-    """Return the size of the object of a subset with one more face, whose own box is `alone`."""
+    """Return the size of a subset's object with one more face, whose box is `alone`."""
     if kind == SPHERE:
         return sphere_size(_ball_with_face(_ball_of(subset), face).radius, quality)
     bounds = union_of_bounds(_box_of(subset), _box_of(alone))

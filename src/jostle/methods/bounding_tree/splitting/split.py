@@ -1,7 +1,7 @@
-"""Split sets of faces: the second of the two parts of the top-down computation (§3).
+"""Split sets of faces: the second half of the top-down build (§3).
 
-Each splitting method writes for every face of a set the number of its subset; then the faces are dealt to the subsets. A set
-that stays whole in its last trial, the centres of its faces being equal, is cut into equal shares of its list.
+Each splitting method labels every face of a set with its subset; then the faces are dealt to the subsets. A set that stays whole in
+its last trial, because the centres of its faces are equal, is cut into equal shares of its list.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ SPLITTINGS = {
 
 
 class ToSplit(NamedTuple):
-    """Sets to be split, and what comes of it."""
+    """Sets to split, and the results."""
 
     begins: Longs  # (s,) of entries of the list
     ends: Longs  # (s,)
-    degrees: Longs  # (s,) at most so many subsets
+    degrees: Longs  # (s,) largest number of subsets
     boxes: Floats  # (s,16) the smallest enclosing boxes
-    means: Floats  # (s,6,3) of the subsets for §3.1; on entry those of degree - 1, NaN in the beginning
+    means: Floats  # (s,6,3) of the subsets for §3.1; on entry of degree - 1, NaN at first
     last: Bools  # (s,) sets that are not tried again
     starts: Longs  # (s,7) written: where the subsets that are not empty begin, and the last one ends
     parts: Longs  # (s,) written: how many of these there are
@@ -56,7 +56,10 @@ def split_sets(splitting: int, kind: int, quality: int, sets: FaceSets, these: T
 
 @kernel
 def deal_sets(addresses: Addresses, begins: Longs, ends: Longs, degrees: Longs, last: Bools, starts: Longs, parts: Longs) -> None:
-    """Bring the faces of each subset together, and their labels; write starts (s,7) and parts (s,) as in `ToSplit`."""
+    """Bring the faces of each subset together, with their labels.
+
+    Writes starts (s,7) and parts (s,) as in `ToSplit`.
+    """
     work, places = open_sets(addresses), np.empty(LARGEST_DEGREE, np.int64)
     for s in range(begins.shape[0]):
         begin, end, degree = begins[s], ends[s], degrees[s]
@@ -71,7 +74,10 @@ def deal_sets(addresses: Addresses, begins: Longs, ends: Longs, degrees: Longs, 
 
 @kernel
 def _count_subsets(work: SetWork, begin: int, end: int, degree: int, places: Longs, starts: Longs) -> int:
-    """Write where each subset goes to places (6,), and to starts (7,) where those begin that are not empty; return their number."""
+    """Return the number of subsets that are not empty.
+
+    Writes where each subset goes to places (6,), and where those that are not empty begin to starts (7,).
+    """
     for j in range(degree):
         places[j] = 0
     for entry in range(begin, end):
@@ -89,7 +95,7 @@ def _count_subsets(work: SetWork, begin: int, end: int, degree: int, places: Lon
 
 @kernel
 def _deal(work: SetWork, begin: int, end: int, degree: int, places: Longs) -> None:
-    """Bring the faces of each subset to its place; afterwards places (6,) are where the subsets end."""
+    """Move the faces of each subset to places (6,), which then are the subsets' ends."""
     for entry in range(begin, end):
         j = work.label[entry]
         work.aside[places[j]] = work.order[entry]

@@ -1,11 +1,11 @@
-"""§3.1: the heuristic without optimisation: subsets form around centres, which move to the means of their faces.
+"""§3.1: subsets form around centres, which move to the means of their faces.
 
 One step adds one subset: it begins at the face farthest from the centre of its subset ("which maximizes the distance from one
 of the current centers": the one that the face belongs to; the farthest from any centre would often be in a corner that already
 has one), then faces and centres are rearranged in turn until nothing changes. So the splitting of degree k continues that of
 degree k - 1.
 
-Deviation: after `MOST_ROUNDS` rounds it goes on with what there is. Rounded means might repeat for ever.
+Deviation: it stops after `MOST_ROUNDS` rounds. Rounded means might repeat for ever.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from jostle._types import Floats, Longs
-from jostle.geometry.vector import Vec3, minus, plus, point_at, write_point
+from jostle.geometry.vector import Vec3, divided, minus, plus, point_at, write_point
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import Addresses
@@ -27,9 +27,9 @@ MOST_ROUNDS = 100
 
 @kernel
 def add_subset_to_sets(addresses: Addresses, begins: Longs, ends: Longs, degrees: Longs, means: Floats) -> None:
-    """Label sets of degree - 1 subsets, now split into degree, and write the means (s,6,3) of the subsets.
+    """Label sets of degree - 1 subsets, now with `degree`; write the means (s,6,3).
 
-    A set of which the first row of means is NaN is still whole, and gets all its subsets, one after the other.
+    A set whose first mean is NaN is still whole, and gets all its subsets, one after the other.
     """
     work, counts = open_sets(addresses), np.empty(LARGEST_DEGREE, np.int64)
     for s in range(begins.shape[0]):
@@ -47,7 +47,10 @@ def add_subset_to_sets(addresses: Addresses, begins: Longs, ends: Longs, degrees
 
 @kernel
 def _move_means(work: SetWork, begin: int, end: int, degree: int, means: Floats, counts: Longs) -> None:
-    """Write the mean of the centres of the faces of each subset; an empty subset keeps its own. Sums are about the first face."""
+    """Write the mean of the centres of each subset's faces; empty ones keep theirs.
+
+    Sums are about the first face.
+    """
     origin = centre_of_entry(work, begin)
     for j in range(degree):
         counts[j] = 0
@@ -61,13 +64,12 @@ def _move_means(work: SetWork, begin: int, end: int, degree: int, means: Floats,
         write_point(means, j, plus(point_at(means, j), minus(centre_of_entry(work, entry), origin)))
     for j in range(degree):
         if counts[j] > 0:
-            total = point_at(means, j)
-            write_point(means, j, plus(origin, Vec3(total.x / counts[j], total.y / counts[j], total.z / counts[j])))
+            write_point(means, j, plus(origin, divided(point_at(means, j), counts[j])))
 
 
 @kernel
 def add_subset(work: SetWork, begin: int, end: int, degree: int, means: Floats, counts: Longs) -> int:
-    """Go from a splitting into degree - 1 subsets to one into `degree`; return how often faces were rearranged."""
+    """Go from degree - 1 subsets to `degree`; return the number of rounds."""
     farthest, far = begin, -math.inf
     for entry in range(begin, end):
         squared = squared_distance_to(centre_of_entry(work, entry), means, as_int64(work.label[entry]))

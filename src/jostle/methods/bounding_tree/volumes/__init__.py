@@ -1,1 +1,1 @@
-"""The types of bounding objects, and the measures of their quality (§3)."""
+"""The kinds of bounding objects, and the measures of their quality (§3)."""

@@ -1,4 +1,4 @@
-"""The smallest enclosing oriented box of a set of faces (§3), with respect to the measure that is asked for.
+"""The smallest enclosing oriented box of a set of faces (§3), by a given measure.
 
 No exact method is quick enough for thousands of sets, so several orientations compete: the eigenvectors of the covariance of
 the faces (Gottschalk, Lin and Manocha 1996), those of the covariance of the points, the coordinate axes, and a triangle of far
@@ -8,8 +8,7 @@ along an edge of their hull.
 
 Sets of more than 26 points are first represented by 26 of them, the extreme ones in 13 directions of a frame in which the
 points are about as wide in all directions; the finalists are then measured on all points. With the Hausdorff measure the box is
-chosen by volume. Guarantee: every point is in the box, up to rounding; how near it is to the smallest box is measured by the
-tests.
+chosen by volume. Guarantee: every point is in the box, up to rounding; tests measure how near it is to the smallest box.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from jostle.geometry.vector import Vec3, coordinate, cross, dot, length, minus, plus, point_from, times, write_point_from
+from jostle.geometry.vector import Vec3, coordinate, cross, divided, dot, length, minus, plus, point_from, times, write_point_from
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import Rows
-from jostle.methods.bounding_tree.axes import Axes, along
+from jostle.methods.bounding_tree.axes import COORDINATE_AXES, Axes, along, write_axes
 from jostle.methods.bounding_tree.face_sets import FEW, FlatPoint, Matrix, SetWork, point_of
 from jostle.methods.bounding_tree.tree import Point, Volume
-from jostle.methods.bounding_tree.volumes.aabb import extent_along, fit_in_axes, write_axes
+from jostle.methods.bounding_tree.volumes.aabb import extent_along, fit_in_axes
 from jostle.methods.bounding_tree.volumes.quality import box_measure
 
 ROUNDS = 4  # of turns about three axes, at most
@@ -52,7 +51,7 @@ def fit_obb(work: SetWork, n: int, moments: Moments, quality: int, volume: Volum
     moments: those of the faces about their centre, of any scale; zeros leave them out.
     """
     frames = work.frames
-    write_unit_matrix(frames[COORDINATES])
+    write_matrix(frames[COORDINATES], COORDINATE_AXES)
     for into in range(FACES, POINTS + 1):
         if into == POINTS:
             moments = _moments_of_points(work.points, n)
@@ -63,7 +62,7 @@ def fit_obb(work: SetWork, n: int, moments: Moments, quality: int, volume: Volum
         write_matrix(frames[IMPROVED + frame], axes_in(frames[frame]))
         _turn_to_smallest(work, count, quality, IMPROVED + frame)
     best, least = IMPROVED, math.inf
-    for candidate in range(IMPROVED if n <= FEW else 0, LAST):  # where the few are all, what was improved is better
+    for candidate in range(IMPROVED if n <= FEW else 0, LAST):  # where the few are all, the improved ones are better
         measure = _measure_in(work.points, n, axes_in(frames[candidate]), quality)
         if measure < least:
             best, least = candidate, measure
@@ -86,19 +85,13 @@ def write_matrix(matrix: Matrix, axes: Axes) -> None:
     write_point_from(matrix.rows, 6, axes.w)
 
 
-@kernel(forceinline=True)
-def write_unit_matrix(matrix: Matrix) -> None:
-    """Write the coordinate axes."""
-    write_matrix(matrix, Axes(Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0)))
-
-
 @kernel
 def _moments_of_points(points: Rows[Point], n: int) -> Moments:
     """Return the second moments of the first n points about their mean."""
     total = Vec3(0.0, 0.0, 0.0)
     for i in range(n):
         total = plus(total, point_of(points, i))
-    mean = Vec3(total.x / n, total.y / n, total.z / n)
+    mean = divided(total, n)
     xx, xy, xz, yy, yz, zz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(n):
         d = minus(point_of(points, i), mean)
@@ -109,8 +102,11 @@ def _moments_of_points(points: Rows[Point], n: int) -> Moments:
 
 @kernel
 def eigenvectors(moments: Moments, matrix: Matrix, out: Matrix) -> None:
-    """Write the unit eigenvectors of a symmetric matrix, by Jacobi's rotations; the unit matrix for 0. `matrix` is scratch."""
-    write_unit_matrix(out)
+    """Write the unit eigenvectors of a symmetric matrix, by Jacobi's rotations.
+
+    For 0 they are the unit matrix. `matrix` is scratch.
+    """
+    write_matrix(out, COORDINATE_AXES)
     xx, xy, xz, yy, yz, zz = moments
     trace = (xx + yy) + zz
     if not trace > 0.0:
@@ -129,7 +125,7 @@ def eigenvectors(moments: Moments, matrix: Matrix, out: Matrix) -> None:
 
 @kernel
 def _rotate(matrix: Matrix, vectors: Matrix, p: int, q: int) -> None:
-    """Make entry (p, q) of a symmetric matrix 0 by a rotation, of the vectors too."""
+    """Zero entry (p, q) of a symmetric matrix by a rotation, also of the vectors."""
     a, r = matrix.rows, 3 - p - q
     off = a[3 * p + q]
     half = 0.5 * (a[4 * q] - a[4 * p]) / off
@@ -151,7 +147,7 @@ def _rotate(matrix: Matrix, vectors: Matrix, p: int, q: int) -> None:
 
 @kernel
 def _represent(work: SetWork, n: int, axes: Axes) -> int:
-    """Write the extreme points in 13 directions, each once, to the few; return how many. All where there are few."""
+    """Write the extreme points in 13 directions, or all if few; return their number."""
     if n <= FEW:
         for i in range(n):
             write_point_from(work.few[i].at, 0, point_of(work.points, i))
@@ -175,7 +171,7 @@ def _extents_in(points: Rows[Point], n: int, axes: Axes) -> Vec3:
 
 @kernel
 def _find_extremes(work: SetWork, n: int, axes: Axes, scale: Vec3) -> None:
-    """Write the numbers of the points that are extreme in 13 directions, and in their opposites, after they are scaled."""
+    """Write the numbers of the extreme points, scaled, in 13 directions and back."""
     extreme, reach = work.extreme, work.reach
     for d in range(DIRECTIONS):
         extreme[d], reach[d] = 0, math.inf
@@ -193,7 +189,7 @@ def _find_extremes(work: SetWork, n: int, axes: Axes, scale: Vec3) -> None:
 
 @kernel(forceinline=True)
 def _value_in_direction(p: Vec3, d: int) -> float:
-    """Return how far p is along a direction: to a side, a corner or an edge of a cube."""
+    """Return p along a direction: to a side, a corner or an edge of a cube."""
     if d < 3:
         return coordinate(p, d)
     if d < 7:
@@ -207,7 +203,7 @@ def _value_in_direction(p: Vec3, d: int) -> float:
 
 @kernel
 def _take_extremes(work: SetWork) -> int:
-    """Write the extreme points to the few, each once; return how many there are."""
+    """Write the extreme points to the few, each once; return their number."""
     extreme, count = work.extreme, 0
     for d in range(2 * DIRECTIONS):
         known = False
@@ -222,7 +218,7 @@ def _take_extremes(work: SetWork) -> int:
 
 @kernel
 def _far_triangle(few: Rows[Point], n: int) -> Axes:
-    """Return the frame of a triangle of three points far apart: its longest side first, then across it in its plane."""
+    """Return the frame of a large triangle: its longest side, then across it."""
     far, p, q = 0.0, 0, 0
     for i in range(n):
         for j in range(i):
@@ -231,7 +227,7 @@ def _far_triangle(few: Rows[Point], n: int) -> Axes:
             if squared > far:
                 far, p, q = squared, j, i
     if not far > 0.0:
-        return Axes(Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0))
+        return COORDINATE_AXES
     u = times(1.0 / math.sqrt(far), minus(point_of(few, q), point_of(few, p)))
     highest, height = 0.0, Vec3(0.0, 0.0, 0.0)
     for i in range(n):
@@ -255,7 +251,7 @@ def _most_across(u: Vec3) -> Vec3:
 
 @kernel
 def _orthonormal(u: Vec3, v: Vec3) -> Axes:
-    """Return an orthonormal frame whose first axis is u and whose second is v as far as it is across u."""
+    """Return an orthonormal frame: u first, then v as far as it is across u."""
     u = times(1.0 / length(u), u)
     for _ in range(2):  # twice is enough
         v = minus(v, times(dot(u, v), u))
@@ -265,13 +261,13 @@ def _orthonormal(u: Vec3, v: Vec3) -> Axes:
 
 @kernel
 def _measure_in(points: Rows[Point], n: int, axes: Axes, quality: int) -> float:
-    """Return the measure of the box of the first n points in some axes."""
+    """Return the measure of the box of the first n points in given axes."""
     return box_measure(_extents_in(points, n, axes), quality)
 
 
 @kernel
 def _turn_to_smallest(work: SetWork, n: int, quality: int, frame: int) -> None:
-    """Turn a frame about its axes, one after the other, as long as the box of the few gets smaller."""
+    """Turn a frame about its axes in turn, as long as the box of the few gets smaller."""
     least = _measure_in(work.few, n, axes_in(work.frames[frame]), quality)
     idle = 0
     for turn in range(3 * ROUNDS):
@@ -288,7 +284,10 @@ def _turn_to_smallest(work: SetWork, n: int, quality: int, frame: int) -> None:
 
 @kernel
 def _turn_about(work: SetWork, axis: int, n: int, quality: int, frame: Matrix) -> None:
-    """Write to TURNED a frame, turned about an axis to the smallest box of the few: along an edge of their shadow's hull."""
+    """Write to TURNED a frame turned about an axis to the smallest box of the few.
+
+    That box lies along an edge of their hull, seen along the axis.
+    """
     next_axis, last_axis = (axis + 1) % 3, (axis + 2) % 3
     normal, u, v = point_from(frame.rows, 3 * axis), point_from(frame.rows, 3 * next_axis), point_from(frame.rows, 3 * last_axis)
     for i in range(n):
@@ -304,7 +303,7 @@ def _turn_about(work: SetWork, axis: int, n: int, quality: int, frame: Matrix) -
 
 @kernel
 def _smallest_rectangle(work: SetWork, corners: int, height: float, quality: int) -> tuple[float, float]:
-    """Return the direction of the edge of the hull along which the box of the few, of this height, is smallest."""
+    """Return the direction of the hull's edge along which the box is smallest."""
     hull, flat = work.hull, work.flat
     cos, sin, least = 1.0, 0.0, math.inf
     for e in range(corners):
@@ -327,7 +326,10 @@ def _smallest_rectangle(work: SetWork, corners: int, height: float, quality: int
 
 @kernel
 def _hull_in_plane(work: SetWork, n: int) -> int:
-    """Write the numbers of the corners of the convex hull of n projected points; return how many (Andrew's monotone chain)."""
+    """Write the corners of the convex hull of n projected points; return their number.
+
+    Andrew's monotone chain.
+    """
     _sort_projected(work, n)
     hull, ordered, flat = work.hull, work.ordered, work.flat
     size = 0
@@ -363,5 +365,5 @@ def _sort_projected(work: SetWork, n: int) -> None:
 
 @kernel(forceinline=True)
 def _turns_right(p: FlatPoint, q: FlatPoint, r: FlatPoint) -> bool:
-    """Return whether the way p, q, r does not turn left."""
+    """Return whether the path p, q, r does not turn left."""
     return (q.x - p.x) * (r.y - p.y) - (q.y - p.y) * (r.x - p.x) <= 0.0

@@ -1,13 +1,13 @@
-"""How tightly a bounding object encloses its faces (§3): by volume, by surface, or by directed Hausdorff distance. Lower is better.
+"""How tightly objects enclose faces (§3): volume, surface or Hausdorff distance.
 
-Deviation: every box is thickened on each axis by 2⁻²⁰ of the sum of its extents before it is measured. The volume of a flat set,
-and the surface of a set on a line, would be 0: all splittings of it would be equally good.
+Lower is better. Deviation: every box is thickened on each axis by 2⁻²⁰ of the sum of its extents before it is measured. Otherwise
+the volume of a flat set, and the surface of a set on a line, would be 0: all its splittings would be equally good.
 
 The directed Hausdorff distance of a bounding object to its faces is the largest distance of a point of the object to the nearest
 face. It is taken over 27 points: of a box the corners, the middles of edges and sides and the centre; of a sphere its centre and
 the 26 points of the sphere in the same directions. So it is a lower bound; since a distance changes no faster than its point
 moves, it is short by at most the distance from a point of the object to the nearest of the 27: for a box half the diagonal of
-one of its eight parts. Faces are looked at in full only where the distance to their centre allows them to be the nearest.
+one of its eight parts. A face is examined in full only if, by the distance to its centre, it may be the nearest.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from jostle.geometry.triangle import Triangle
 from jostle.geometry.vector import Vec3, dot, length, minus, plus, times
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
-from jostle.methods.bounding_tree.axes import combined
+from jostle.methods.bounding_tree.axes import axes_of, combined
 from jostle.methods.bounding_tree.face_sets import SetWork, point_of
-from jostle.methods.bounding_tree.tree import SPHERE, Volume, axes_of, centre_of, half_extents_of
+from jostle.methods.bounding_tree.tree import SPHERE, Volume, centre_of, half_extents_of
 
 VOLUME, SURFACE, HAUSDORFF = 0, 1, 2
 QUALITIES = {"volume": VOLUME, "surface": SURFACE, "hausdorff": HAUSDORFF}
@@ -41,7 +41,7 @@ def box_measure(extents: Vec3, quality: int) -> float:
 
 @kernel
 def box_size(extents: Vec3, quality: int) -> float:
-    """Return the same, or the diagonal where the measure is Hausdorff's: the bound of it that costs no look at the faces."""
+    """Return the measure of a box; its diagonal for Hausdorff, as a cheap upper bound."""
     if quality == HAUSDORFF:
         return length(extents)
     return box_measure(extents, quality)
@@ -49,7 +49,7 @@ def box_size(extents: Vec3, quality: int) -> float:
 
 @kernel
 def sphere_size(radius: float, quality: int) -> float:
-    """Return the volume of a sphere, its surface, or its diameter where the measure is Hausdorff's."""
+    """Return the volume or surface of a sphere; its diameter for Hausdorff."""
     if quality == HAUSDORFF:
         return 2.0 * radius
     if quality == SURFACE:
@@ -67,7 +67,7 @@ def size_of(kind: int, volume: Volume, quality: int) -> float:
 
 @kernel
 def hausdorff(kind: int, volume: Volume, work: SetWork, begin: int, end: int) -> float:
-    """Return the distance from an object to the faces of entries begin … end - 1, as the module says."""
+    """Return the distance from an object to faces begin … end - 1, as the module says."""
     largest = 0.0
     for sample in range(SAMPLES):
         p = sample_point(kind, volume, sample)
@@ -89,7 +89,10 @@ def sample_point(kind: int, volume: Volume, sample: int) -> Vec3:
 
 @kernel
 def _squared_distance(p: Vec3, work: SetWork, begin: int, end: int, enough: float) -> float:
-    """Return the squared distance of p to the nearest of some faces; any lower one as soon as it is at most `enough`."""
+    """Return the squared distance of p to the nearest of some faces.
+
+    It stops as soon as that is at most `enough`.
+    """
     nearest = math.inf
     for entry in range(begin, end):
         f = as_int64(work.order[entry])

@@ -1,4 +1,4 @@
-"""The smallest enclosing sphere of a set of points (§3), and the sphere that grows to hold one more (§3.2).
+"""The smallest enclosing sphere of points (§3), and a sphere that grows (§3.2).
 
 The smallest sphere is fixed by two to four points on it, its *support*. As in Gärtner, "Fast and robust smallest enclosing balls"
 (1999), the point farthest from the centre joins the support, whose smallest sphere is found among the circumscribed ones of
@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from jostle.geometry.vector import Vec3, cross, dot, length, minus, plus, times
+from jostle.geometry.vector import Vec3, cross, divided, dot, length, minus, plus, times
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import Rows
 from jostle.methods.bounding_tree.face_sets import Support, point_of
@@ -40,7 +40,7 @@ class SquaredBall(NamedTuple):
 
 @kernel
 def farthest_point(points: Rows[Point], n: int, centre: Vec3) -> tuple[int, float]:
-    """Return the number of the point farthest from a centre among the first n, and its squared distance."""
+    """Return the farthest of n points from a centre, and its squared distance."""
     far, best = -1.0, 0
     for i in range(n):
         offset = minus(point_of(points, i), centre)
@@ -52,7 +52,10 @@ def farthest_point(points: Rows[Point], n: int, centre: Vec3) -> tuple[int, floa
 
 @kernel
 def circumscribed(points: Rows[Point], members: Any, size: int) -> SquaredBall:
-    """Return the smallest sphere through the first 1 … 4 members, numbers of points; its radius is inf where there is none."""
+    """Return the smallest sphere through the first 1 … 4 members, numbers of points.
+
+    Its radius is inf where there is none.
+    """
     p = point_of(points, members[0])
     if size == 1:
         return SquaredBall(p, 0.0)
@@ -72,7 +75,7 @@ def circumscribed(points: Rows[Point], members: Any, size: int) -> SquaredBall:
         above = plus(plus(times(aa, cross(b, c)), times(bb, cross(c, a))), times(dot(c, c), n))
     if below == 0.0:
         return SquaredBall(p, math.inf)
-    offset = Vec3(above.x / below, above.y / below, above.z / below)
+    offset = divided(above, below)
     squared = dot(offset, offset)
     if not squared < math.inf:
         return SquaredBall(p, math.inf)
@@ -81,7 +84,10 @@ def circumscribed(points: Rows[Point], members: Any, size: int) -> SquaredBall:
 
 @kernel
 def _exchange(points: Rows[Point], support: Support, size: int, entering: int) -> int:
-    """Make the members those of the smallest sphere of themselves and one point more; return their number, 0 if none is found."""
+    """Make the members the support of themselves and one point more.
+
+    Returns their number, 0 if none is found.
+    """
     best_size, best = 0, math.inf
     for k in range(size):
         support.old[k] = support.members[k]
@@ -99,7 +105,7 @@ def _exchange(points: Rows[Point], support: Support, size: int, entering: int) -
 
 @kernel
 def _set_on_trial(support: Support, size: int, entering: int, chosen: int) -> int:
-    """Put the entering point and those old members on trial whose bits are chosen; return how many there are, or would be."""
+    """Put the entering point and the chosen old members on trial; return their number."""
     members = 1
     support.trial[0] = entering
     for k in range(size):
@@ -122,7 +128,7 @@ def _holds_others(points: Rows[Point], support: Support, size: int, chosen: int,
 
 @kernel
 def smallest_sphere(points: Rows[Point], n: int, support: Support) -> Vec3:
-    """Return the centre of the smallest sphere of the first n >= 1 points; the support is scratch."""
+    """Return the centre of the smallest sphere of n >= 1 points; support: scratch."""
     first, _ = farthest_point(points, n, point_of(points, 0))
     second, _ = farthest_point(points, n, point_of(points, first))
     support.members[0], support.members[1] = first, second
