@@ -10,7 +10,6 @@ from jostle.methods.monte_carlo.budget import (
     Pace,
     search_operations,
     search_seconds,
-    search_to_the_end,
 )
 
 pytestmark = pytest.mark.small
@@ -98,7 +97,7 @@ def test_one_slice_is_searched_when_there_is_no_time_at_all():
 def test_a_search_that_is_done_says_so():
     assert MadeUp(100).search(1.0, Pace())[0]
     made_up = MadeUp(3 * FIXED_SLICE + 1)
-    assert search_to_the_end(made_up.step)
+    assert search_operations(made_up.step)
     assert made_up.slices == [FIXED_SLICE] * 4
 
 

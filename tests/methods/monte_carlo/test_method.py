@@ -194,7 +194,7 @@ def test_filters_and_several_bodies_are_heeded():
 
 
 @pytest.mark.parametrize("broad", ["brute_force", "bounding_spheres", "coherent_aabb", "uniform_grid(cell=0.5)"])
-def test_any_broad_phase_chooses_the_couples(broad):
+def test_any_broad_phase_chooses_the_body_pairs(broad):
     rows = []
     for method in (jostle.MonteCarlo(broad=broad), "wide_tree"):
         world = two_blobs(method, faces=400)

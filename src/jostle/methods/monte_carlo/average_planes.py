@@ -1,14 +1,15 @@
-"""How far two facets are apart at least (Guy and Debunne §4.2): average planes, and further directions for what they do not part.
+"""Lower bounds of the distance of two facets (§4.2): average planes and more.
 
-A facet is a cylinder: a disc of radius r with normal n, and what lies behind it down to the thickness; here by its middle q, its
-axis n, r and half of the thickness e. Along a unit direction m it reaches r·sin θ + e·|cos θ| from q, cos θ = n·m. The average
-plane of the paper has m = (n_a - n_b)/|n_a - n_b|, and Δ_a + Δ_b is the gap along it. Deviation: also m along n_a + n_b, n_a, n_b
-and the line of the middles, for surfaces that meet from behind or sideways; each of them bounds the distance of all that the
-cylinders hold.
+A facet is a cylinder: a disc of radius r with normal n, and everything behind it down to the thickness; here given by its middle q,
+its axis n, r and half of the thickness e. Along a unit direction m it reaches r·sin θ + e·|cos θ| from q, cos θ = n·m. The average
+plane of the paper has m = (n_a - n_b)/|n_a - n_b|, and Δ_a + Δ_b is the gap along it. Deviation: m along n_a + n_b, n_a, n_b and
+the line of the middles as well, for surfaces that meet from behind or sideways; each bounds the distance of all that the cylinders
+hold.
 
-All of it is scaled so that one root serves four directions: |n_a ∓ n_b| sin θ = |n_a × n_b| for both. It is the length of the cross
-product, not √(1 - c²), whose rounding is 1e-8 where normals are parallel. A gap is never too large: `slack` holds the
-rounding of places and the clearance, `eta` that of directions and what poses lack in orthonormality, both relative to the sizes.
+Everything is scaled so that one root serves four directions: |n_a ∓ n_b| sin θ = |n_a × n_b| for both. It is the length of the
+cross product, not √(1 - c²), whose rounding is 1e-8 where normals are parallel. A gap is never too large: `slack` covers the
+rounding of positions and the clearance, `eta` that of directions and poses that are not quite orthonormal, both relative to the
+sizes.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from jostle.geometry.rigid import moved_point, turned_vector
 from jostle.geometry.vector import Vec3, cross, dot, length, minus, point_from
 from jostle.kernels.jit import kernel
-from jostle.methods.monte_carlo.work import Facet, FacetPair, PoseRow, Relative, Work
+from jostle.methods.monte_carlo.work import Facet, FacetPair, Relative, Work, rigid_pose
 
 
 class FacetCylinder(NamedTuple):
@@ -37,38 +39,25 @@ def cylinder_of(facet: Facet) -> FacetCylinder:
 
 
 @kernel(forceinline=True)
-def turned_coordinate(row: PoseRow, a: Vec3) -> float:
-    """Return one coordinate of a direction in another frame."""
-    return (row.x * a.x + row.y * a.y) + row.z * a.z
-
-
-@kernel(forceinline=True)
-def placed_coordinate(row: PoseRow, a: Vec3) -> float:
-    """Return one coordinate of a point in another frame."""
-    return ((row.x * a.x + row.y * a.y) + row.z * a.z) + row.shift
-
-
-@kernel(forceinline=True)
-def turned_by(pose: Relative, a: Vec3) -> Vec3:
-    """Return a direction of the second body in the frame of the first."""
-    return Vec3(turned_coordinate(pose.x, a), turned_coordinate(pose.y, a), turned_coordinate(pose.z, a))
-
-
-@kernel(forceinline=True)
-def placed_by(pose: Relative, a: Vec3) -> Vec3:
-    """Return a point of the second body in the frame of the first."""
-    return Vec3(placed_coordinate(pose.x, a), placed_coordinate(pose.y, a), placed_coordinate(pose.z, a))
-
-
-@kernel(forceinline=True)
-def in_first_frame(pose: Relative, b: FacetCylinder) -> FacetCylinder:
+def in_first_frame(relative: Relative, b: FacetCylinder) -> FacetCylinder:
     """Return a cylinder of the second body in the frame of the first."""
-    return FacetCylinder(placed_by(pose, b.middle), turned_by(pose, b.axis), b.radius, b.half)
+    pose = rigid_pose(relative)
+    return FacetCylinder(moved_point(pose, b.middle), turned_vector(pose, b.axis), b.radius, b.half)
+
+
+@kernel(forceinline=True)
+def between_middles(work: Work, pair: FacetPair) -> Vec3:
+    """Return the vector between the middles of two facets, in the first body's frame."""
+    b = moved_point(rigid_pose(work.relative[pair.body_pair]), point_from(work.facets[pair.b].middle, 0))
+    return minus(b, point_from(work.facets[pair.a].middle, 0))
 
 
 @kernel(forceinline=True)
 def gap_of_cylinders(a: FacetCylinder, b: FacetCylinder, relative: Relative) -> float:
-    """Return a lower bound of the distance of two cylinders in one frame, less the slack; not positive where none parts them."""
+    """Return a lower bound of the distance of two cylinders, less the slack.
+
+    Not positive where no direction separates them.
+    """
     total = (a.radius + a.half) + (b.radius + b.half)
     least = relative.slack + relative.eta * total
     far = total + least
@@ -97,31 +86,33 @@ def gap_of_cylinders(a: FacetCylinder, b: FacetCylinder, relative: Relative) -> 
 @kernel
 def gap_of_facets(work: Work, pair: FacetPair) -> float:
     """Return `gap_of_cylinders` of two facets."""
-    relative = work.relative[pair.couple]
+    relative = work.relative[pair.body_pair]
     b = in_first_frame(relative, cylinder_of(work.facets[pair.b]))
     return gap_of_cylinders(cylinder_of(work.facets[pair.a]), b, relative)
 
 
 @kernel(forceinline=True)
 def squared_distance(work: Work, pair: FacetPair) -> float:
-    """Return that of the middles of two facets."""
-    b = placed_by(work.relative[pair.couple], point_from(work.facets[pair.b].middle, 0))
-    d = minus(b, point_from(work.facets[pair.a].middle, 0))
+    """Return the squared distance of the middles of two facets."""
+    d = between_middles(work, pair)
     return dot(d, d)
 
 
 @kernel(forceinline=True)
 def farthest_middles(work: Work, pair: FacetPair) -> float:
-    """Return how far the middles of two facets may be from each other while no direction parts these, rounding allowed for."""
-    a, b, relative = work.facets[pair.a], work.facets[pair.b], work.relative[pair.couple]
+    """Return the largest distance of the middles of two facets that are not separated.
+
+    Rounding is allowed for.
+    """
+    a, b, relative = work.facets[pair.a], work.facets[pair.b], work.relative[pair.body_pair]
     total = (a.radius + a.half) + (b.radius + b.half)
     return total + (relative.slack + relative.eta * total)
 
 
 @kernel(forceinline=True)
 def spread_of(work: Work, pair: FacetPair) -> float:
-    """Return a bound of the distance of any two points below two facets that no direction parts.
+    """Bound the distance of any two points below two facets that are not separated.
 
-    Both are within r + e of their middles, and so are the middles of each other, but for the rounding that parting allows for.
+    Each is within r + e of its middle, and the middles are within the sum of these of each other, up to rounding.
     """
     return 2.0 * farthest_middles(work, pair)

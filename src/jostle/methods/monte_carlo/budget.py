@@ -1,11 +1,11 @@
-"""The budget of one detect: how much is searched before the next look at the clock, when to stop, and what to leave for the report.
+"""The time budget of one detect: the size of slices, and when to stop.
 
 Guy and Debunne §3.2 and §3.4 tune the numbers of new pairs and of updates by a real-time measure of their cost. Here the search
-does its work in order of priority and can stop anywhere, so that only the size of a slice is tuned: some 0.1 ms of operations, by a
-pace that is kept from frame to frame. What comes after the search, the end of the frame and the report, is measured too, and its
-time is left for it; it grows with the rows that were found, so it is asked for again after every slice.
+works in order of priority and can stop anywhere, so only the size of a slice is tuned: some 0.1 ms of operations, by a pace that is
+kept from frame to frame. The time after the search, for ending the frame and for the report, is measured and reserved too; it grows
+with the rows found, so it is estimated again after every slice.
 
-There is no clock but under `Budget(seconds=…)`: otherwise slices have one size, and the answer is the same on every machine.
+Only `Budget(seconds=…)` uses a clock: otherwise slices have one size, and the answer is the same on every machine.
 """
 
 from __future__ import annotations
@@ -15,30 +15,29 @@ from collections.abc import Callable
 
 SLICE_SECONDS = 1e-4
 LEAST_SLICE = 16  # operations
-FIXED_SLICE = 200_000  # operations without a clock: some 20 ms, after which Ctrl-C is heard
+FIXED_SLICE = 200_000  # operations without a clock: some 20 ms between polls for Ctrl-C
 WORTH_A_SLICE = 1e-5  # seconds: with less than this left the search ends, since a call of the kernel takes some 5 µs
-ROSE, FELL = (
-    1.2,
-    0.995,
-)  # an upper estimate that is exceeded one time in 37, whatever by: a hiccup of the machine moves it by a fifth
-LEAP, PATIENCE = 8.0, 0.1  # a pace that is too hopeful breaks budgets, one that is not only makes slices short: it slows at once
+# An upper estimate that is exceeded one time in 37, by any amount: a hiccup of the machine moves it by a fifth.
+ROSE, FELL = 1.2, 0.995
+# A pace that is too fast breaks budgets, one that is too slow only makes slices short: it slows at once.
+LEAP, PATIENCE = 8.0, 0.1
 
-Step = Callable[[int], tuple[bool, int]]  # operations in; whether all is done, and the operations used, out
+Step = Callable[[int], tuple[bool, int]]  # takes operations; returns whether all is done, and the operations used
 Clock = Callable[[], float]
 
 
 class Cost:
-    """An upper estimate of the seconds that something takes: a fixed part and a part for each item."""
+    """An upper estimate of the seconds a task takes: a fixed part and one per item."""
 
     def __init__(self, fixed: float, each: float) -> None:
         self.fixed, self.each = fixed, each
 
     def expected(self, items: int) -> float:
-        """Return the seconds for so many items."""
+        """Return the seconds for this many items."""
         return self.fixed + self.each * items
 
     def learn(self, items: int, took: float) -> None:
-        """Take in how long it took; the larger part of the estimate is what changes."""
+        """Learn how long it took; the larger part of the estimate changes."""
         factor = ROSE if took > self.expected(items) else FELL
         if self.each * items > self.fixed:
             self.each *= factor
@@ -53,44 +52,38 @@ class Pace:
         self.seconds = seconds
 
     def operations(self, seconds: float) -> int:
-        """Return how many operations go into so many seconds."""
+        """Return how many operations fit into this many seconds."""
         return max(LEAST_SLICE, int(seconds / self.seconds))
 
     def learn(self, operations: int, took: float) -> None:
-        """Take in a slice; the pace slows by no more than `LEAP`, whatever held the slice up, and quickens little by little."""
+        """Learn from a slice: slow down at once, by at most `LEAP`; speed up slowly."""
         if operations > 0 and took > 0.0:
             measured = min(took / operations, LEAP * self.seconds)
             self.seconds += (1.0 if measured > self.seconds else PATIENCE) * (measured - self.seconds)
 
 
-def search_to_the_end(step: Step) -> bool:
-    """Search until all is done."""
-    done = False
-    while not done:
-        done, _ = step(FIXED_SLICE)
-    return True
-
-
-def search_operations(step: Step, operations: int) -> bool:
-    """Search for a number of operations; return whether all was done."""
-    done, left = False, operations
-    while not done and left > 0:
-        done, used = step(min(FIXED_SLICE, left))
-        left -= used
+def search_operations(step: Step, operations: int | None = None) -> bool:
+    """Search for a number of operations, or to the end; return whether all is done."""
+    done, used = False, 0
+    while not done and (operations is None or used < operations):
+        done, more = step(FIXED_SLICE if operations is None else min(FIXED_SLICE, operations - used))
+        used += more
     return done
 
 
 def search_seconds(
     step: Step, deadline: Callable[[], float], pace: Pace, clock: Clock = time.perf_counter, work: Clock | None = None
 ) -> bool:
-    """Search until the clock is at the deadline, which is asked for after every slice; return whether all was done.
+    """Search until the deadline, which is evaluated after every slice.
 
-    At least one slice is searched, so that frames whose budget is spent on other things get on. The pace is learnt by the clock
-    `work` (by default the other one): the thread's own does not run while a busy machine does something else.
+    Returns whether all was done.
+
+    At least one slice is searched, so that frames whose budget is spent elsewhere still progress. The pace is measured by the clock
+    `work` (by default the other one): a thread's own clock stops while a busy machine does something else.
     """
     now, end = clock(), deadline()
     left = max(end - now, WORTH_A_SLICE)
-    nearing = 0.0  # seconds that the deadline came nearer for each second of the last slice, by what that found
+    nearing = 0.0  # how fast the deadline came nearer during the last slice, by the rows found
     work = clock if work is None else work
     while left >= WORTH_A_SLICE:
         begin = work()

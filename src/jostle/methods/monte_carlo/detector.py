@@ -1,9 +1,8 @@
-"""The detector: from the couples of a broad phase, by a search that may be cut anywhere, to a report that says how far it came.
+"""The detector: body pairs, a search that may stop anywhere, a report.
 
 Guy and Debunne §3: one list of sample pairs for all bodies, kept from frame to frame (`search.py`). A frame asks the broad phase
-for couples of bodies that are near, searches until all is done or the budget is spent (`budget.py`), and reports the faces
-that touch. Whatever else ends a frame early, such as Ctrl-C, leaves no list that is half a frame old: the next frame starts
-from seeds again.
+for near body pairs, searches until done or the budget is spent (`budget.py`), and reports the faces that touch and how far the
+search came. A frame that ends otherwise, as by Ctrl-C, leaves no half-updated list: the next frame starts from seeds again.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ from jostle.interface.frame import Bodies, Frame
 from jostle.interface.method import Detector, OldToNew
 from jostle.interface.overlay import Overlay
 from jostle.interface.query import Budget, Query
-from jostle.methods.monte_carlo.budget import Cost, Pace, search_operations, search_seconds, search_to_the_end
+from jostle.methods.monte_carlo.budget import Cost, Pace, search_operations, search_seconds
 from jostle.methods.monte_carlo.pair_list import SamplePairs
 from jostle.methods.monte_carlo.rehearsal import rehearse
 from jostle.methods.monte_carlo.search import Search
 from jostle.methods.monte_carlo.shape import ShellShape
-from jostle.methods.monte_carlo.show import shown
-from jostle.report.assemble import filter_for_query, labelled
+from jostle.methods.monte_carlo.show import overlay_of
+from jostle.report.assemble import as_asked, labelled
 from jostle.report.contact_geometry import details_of_rows
 from jostle.report.packing import ALL, ROW_MODES
 from jostle.report.report import Contacts, Counters, Reached, Report, replaced
@@ -37,59 +36,59 @@ if TYPE_CHECKING:
     from jostle.methods.monte_carlo.method import MonteCarlo
 
 BROAD = "uniform_grid"
-LARGEST_RESERVE = 0.8  # of the seconds of a budget: what is left for the report at most
+LARGEST_RESERVE = 0.8  # of the seconds of a budget: the most reserved for the report
 OUTSIDE = 4e-5  # seconds that `World.detect` takes before and after the detector's own
 AUTO = "auto"
-LEAST_ERROR, MOST_ERROR = 0.01, 0.32  # of the size of the largest body: what `error="auto"` moves between
+LEAST_ERROR, MOST_ERROR = 0.01, 0.32  # of the size of the largest body: limits of `error="auto"`
 
 
 class MonteCarloDetector(Detector):
-    """Sample pairs and shells at work."""
+    """Follows sample pairs on shells, within budgets."""
 
     def __init__(self, method: MonteCarlo, bodies: Bodies, shapes: tuple[ShellShape, ...]) -> None:
         self._method = method
-        self._search: Search | None = None  # None: to be made when it is next needed
+        self._search: Search | None = None  # None: made when next needed
         self._candidates = Candidates(bodies, method.broad, few_boxes=FEW_BOXES if method.broad == BROAD else 0)
         self._pace = Pace()
         self._after = Cost(1e-4, 1e-7)  # the end of a frame and the report, by rows and pairs
         self._followed = 0  # pairs in the list
         self._box_tests = 0  # of the broad phase in this frame
         self._time: float | None = None  # of the last frame
-        self._error = 0.0  # that is tolerated in this frame
-        self._take(bodies, shapes)
+        self._error = 0.0  # tolerated in this frame
+        self._set_bodies(bodies, shapes)
         self._ready_search()  # now, and not within the first budget
-        rehearse(replace(method, broad=BROAD).start)  # with a broad phase that no motion offends
+        rehearse(replace(method, broad=BROAD).start)  # with a broad phase that accepts any motion
 
-    def _take(self, bodies: Bodies, shapes: tuple[ShellShape, ...]) -> None:
+    def _set_bodies(self, bodies: Bodies, shapes: tuple[ShellShape, ...]) -> None:
         self._bodies, self._shapes = bodies, shapes
         self._boxes = self._candidates.boxes  # made now, and not within a budget
         self._size = max((float(shape.size) for shape in shapes), default=0.0)
 
     def change(self, bodies: Bodies, shapes: tuple[ShellShape, ...], old_to_new: OldToNew) -> None:
-        """Follow bodies that came and went; pairs of the others are kept."""
+        """Update after bodies were added or removed; pairs of the others are kept."""
         search, self._search = self._search, None
         self._candidates.change(bodies, old_to_new)
-        self._take(bodies, shapes)
+        self._set_bodies(bodies, shapes)
         if search is not None:
             search.change(bodies, shapes, old_to_new)
             self._search = search
 
     def detect(self, frame: Frame, query: Query) -> Report:
-        """Search as long as the budget allows, and report what touches."""
+        """Search as long as the budget allows, and report touching faces."""
         seconds = None if query.budget is None else query.budget.seconds
         began = 0.0 if seconds is None else perf_counter()
         search = self._ready_search()
         self._search = None  # until all is done: see the module's docstring
-        couples = self._couples(frame, query, search.near)
-        # With a clearance a row that is near must not end the search for one that touches.
-        row_mode = ALL if query.clearance > 0.0 and query.rows != "any" else ROW_MODES[query.rows]
+        body_pairs = self._body_pairs(frame, query, search.near)
+        # With a clearance, a near row must not end the search for one that touches.
+        row_mode = ALL if query.clearance > 0.0 and query.rows != "any" else HOW_MANY[query.rows]
         error = 0.0 if query.clearance > 0.0 else self._tolerated(query.budget)
-        search.begin_frame(couples, frame, self._boxes.of(frame), query.clearance, row_mode, error)
+        search.begin_frame(body_pairs, frame, self._boxes.of(frame), query.clearance, row_mode, error)
         complete = self._run(search, query.budget, began) and search.complete()
         searched, worked = (0.0, 0.0) if seconds is None else (perf_counter(), thread_time())
         if query.budget is not None:
             self._tune(search, query.budget, searched - began)
-        report = self._report(search, couples, frame, query, complete, error)
+        report = self._report(search, body_pairs, frame, query, complete, error)
         self._search = search
         if seconds is not None:
             self._after.learn(self._items(search), thread_time() - worked)
@@ -101,8 +100,8 @@ class MonteCarloDetector(Detector):
             self._followed, self._time = 0, None
         return self._search
 
-    def _couples(self, frame: Frame, query: Query, near: float) -> CandidatePairs:
-        """The couples of bodies that are near or touch, and each body with itself where that is asked for."""
+    def _body_pairs(self, frame: Frame, query: Query, near: float) -> CandidatePairs:
+        """The body pairs that are near or touch, and each body with itself if wanted."""
         reach = max(query.clearance, 2.0 * near)
         if len(frame) == 2 and self._method.broad == BROAD:
             found, self._box_tests = self._both_or_none(frame, reach), 1
@@ -112,17 +111,20 @@ class MonteCarloDetector(Detector):
         return with_self_pairs(found, range(len(frame))) if query.itself else found
 
     def _both_or_none(self, frame: Frame, reach: float) -> CandidatePairs:
-        """The one couple of two bodies, if their boxes are not farther apart than `reach`; a finder takes 14 µs longer."""
+        """The one pair of two bodies, if their boxes are not farther apart than `reach`.
+
+        A broad phase takes 14 µs longer.
+        """
         lower, upper = self._boxes.in_the_world(frame)
         (a, b), (c, d) = lower.tolist(), upper.tolist()
-        # The difference is rounded by less than a unit in the last place.
+        # The difference is rounded by less than one unit in the last place.
         apart = max(max(p - s, q - r) for p, q, r, s in zip(a, b, c, d, strict=True)) > reach * (1.0 + 1e-12)
         return NO_PAIRS if apart else allowed_pairs(FIRST_AND_SECOND, frame)
 
     def _run(self, search: Search, budget: Budget | None, began: float) -> bool:
-        """Search; return whether that came to its end."""
+        """Search within the budget; return whether the search ended."""
         if budget is None:
-            return search_to_the_end(search.advance)
+            return search_operations(search.advance)
         if budget.operations is not None:
             return search_operations(search.advance, budget.operations)
         assert budget.seconds is not None
@@ -134,15 +136,18 @@ class MonteCarloDetector(Detector):
         return search_seconds(search.advance, deadline, self._pace, work=thread_time)
 
     def _tolerated(self, budget: Budget | None) -> float:
-        """The error of this frame: that of the settings, or what the last frames under a budget led to."""
+        """The error of this frame: from the settings, or tuned by the last budgets."""
         if self._method.error != AUTO:
             return float(self._method.error)
         return 0.0 if budget is None else self._error
 
     def _tune(self, search: Search, budget: Budget, took: float) -> None:
-        """Double the error after a frame that was cut, halve it after one that needed less than half of its budget (§4.1)."""
+        """Double the error after a frame that was cut short; halve it after an easy one.
+
+        Easy: it needed less than half of its budget (§4.1).
+        """
         size = self._size
-        if not search.saw_all_it_knew_of():
+        if not search.examined_all_known():
             self._error = min(max(2.0 * self._error, LEAST_ERROR * size), MOST_ERROR * size)
         else:
             spent = took / budget.seconds if budget.seconds is not None else search.operations() / (budget.operations or 1)
@@ -150,12 +155,14 @@ class MonteCarloDetector(Detector):
                 self._error = 0.5 * self._error if self._error > LEAST_ERROR * size else 0.0
 
     def _items(self, search: Search) -> int:
-        """What the time after the search grows with."""
+        """The number of items that the time after the search grows with."""
         return search.row_count() + self._followed
 
-    def _report(self, search: Search, couples: CandidatePairs, frame: Frame, query: Query, complete: bool, error: float) -> Report:
+    def _report(
+        self, search: Search, body_pairs: CandidatePairs, frame: Frame, query: Query, complete: bool, error: float
+    ) -> Report:
         rows = search.rows()
-        # Where one row is enough few pairs are looked at: the time that has passed counts for the next frame.
+        # Where one row is enough, few pairs are examined: the time passed counts for the next frame.
         if query.rows == "any":
             search.end_frame(0.0)
         else:
@@ -163,8 +170,10 @@ class MonteCarloDetector(Detector):
             self._time = frame.time
         reached = Reached(*search.reached(), error)
         self._followed = reached.pairs
-        counters = search.counters() + Counters(body_pairs=len(couples.body_a), box_tests=self._box_tests, samples=reached.samples)
-        contacts, pairs = labelled(rows, couples, frame)
+        counters = search.counters() + Counters(
+            body_pairs=len(body_pairs.body_a), box_tests=self._box_tests, samples=reached.samples
+        )
+        contacts, pairs = labelled(rows, body_pairs, frame)
         if error > 0.0:
             contacts = _with_closest_points(contacts, frame)
         return replaced(
@@ -172,13 +181,15 @@ class MonteCarloDetector(Detector):
         )
 
     def sample_pairs(self) -> SamplePairs:
-        """Return the pairs that are followed, as the last frame left them; bodies by number."""
+        """Return the pairs being followed, as the last frame left them; bodies by number."""
         return self._ready_search().sample_pairs()
 
     def faces_of_samples(self, body: int, radius: float, gap: float, age: float) -> NDArray[np.bool_]:
-        """Return which faces of a body (f,) are below a sample of no larger radius, of a pair with no larger gap (§5.2).
+        """Return which faces (f,) of a body are below samples of close pairs (§5.2).
 
-        Samples of pairs that are as old as `age` seconds or older do not count (§5.5).
+        Samples of no larger radius, of pairs with no larger gap.
+
+        Pairs aged `age` seconds or more do not count (§5.5).
         """
         shape, pairs = self._shapes[body], self.sample_pairs()
         taken = (pairs.gap <= gap) & (pairs.age < age)
@@ -193,20 +204,25 @@ class MonteCarloDetector(Detector):
         return found[: first[1]]
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
-        """Show the pairs that the last `detect` follows: "shells", "pairs", "planes", "level 0" …; all of them by default.
+        """Show the pairs that the last `detect` follows.
 
-        Before the first one: those that it would, by a detector of its own, so that looking changes nothing.
+        "shells", "pairs", "planes" or "level 0" …; all of the first three by default.
+
+        Before the first `detect`, a second detector finds the pairs, so that showing changes nothing.
         """
         pairs = self.sample_pairs()
         if self._time is None and not len(pairs.gap):
             other = MonteCarloDetector(self._method, self._bodies, self._shapes)
             other.detect(frame, Query())
             pairs = other.sample_pairs()
-        return shown(what, pairs, frame, self._shapes)
+        return overlay_of(what, pairs, frame, self._shapes)
 
 
 def _with_closest_points(contacts: Contacts, frame: Frame) -> Contacts:
-    """Rows whose faces stand for others, and are apart themselves, have their closest points for a segment."""
+    """Rows whose faces are apart get their closest points as a segment.
+
+    Such faces represent others, within the error.
+    """
     kind = np.where(contacts.distance > 0.0, np.uint8(NEAR), contacts.kind)
     details = details_of_rows(frame, contacts.body_a, contacts.body_b, contacts.face_a, contacts.face_b, kind)
     return replaced(contacts, _details=details)

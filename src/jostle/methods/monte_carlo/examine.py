@@ -1,19 +1,20 @@
-"""The loop of the search (Guy and Debunne §4.2): pairs of facets are refined, pairs of faces tested, rows written.
+"""The loop of the search (§4.2): refine facet pairs, test face pairs, write rows.
 
-`next_item` decides the order of the work and puts one pair of facets at a time on the stack. `examine` takes pairs off it: a pair
-of facets is replaced by those pairs of their children that are not separated (`refine.py`), a pair of faces is tested exactly.
-From wherever it is reached, a pair is refined, and makes a row, once a frame: the hash table knows what was refined or touched.
+`next_item` decides the order of the work and puts one facet pair at a time on the stack. `examine` pops pairs: a facet pair is
+replaced by the pairs of its children that are not separated (`refine.py`), a face pair is tested exactly. A pair is refined, and
+makes a row, once a frame, however it is reached: the hash table holds the pairs refined and the faces that touch.
 
-| goal of the item | once a row is found | below a contact site that is known |
+| goal of the item | when a row is found | below a known contact site |
 |---|---|---|
-| `ALL_ROWS` | goes on | goes on |
-| `ONE_ROW` | postpones the rest of the stack | goes on |
-| `NEW_SITES` | goes on | postpones the pair |
+| `ALL_ROWS` | continues | continues |
+| `ONE_ROW` | postpones the rest of the stack | continues |
+| `NEW_SITES` | continues | postpones the pair |
 
-Postponed pairs become pending, and `next_item` comes back to them later in the frame.
+Postponed pairs become pending; `next_item` returns to them later in the frame. Where one row is enough for all body pairs
+(`row_mode` is ANY), the first row ends the search from any phase (`decide`).
 
 `examine` stops after a number of operations, or where an array might not hold what one more step adds, and resumes from there:
-where a search is cut depends on the number of operations alone. An operation is about one test of two facets.
+where a search is cut depends only on the number of operations. An operation is about one test of two facets.
 
 | returns | when | what Python does before it calls again |
 |---|---|---|
@@ -28,7 +29,7 @@ from typing import NamedTuple
 
 from jostle.geometry.contact_kind import CROSSING, NEAR, TOUCHING
 from jostle.geometry.reported_distance import distance_if_nearer
-from jostle.geometry.rigid import PoseRow, RigidPose, world_point
+from jostle.geometry.rigid import world_point
 from jostle.geometry.triangle import Triangle, triangle_bounds, triangle_from
 from jostle.geometry.triangle_triangle import triangles_touch
 from jostle.geometry.vector import point_from, write_point_from
@@ -43,6 +44,7 @@ from jostle.methods.monte_carlo.packed import faces_share_a_vertex, first_face
 from jostle.methods.monte_carlo.refine import refine, refine_itself
 from jostle.methods.monte_carlo.sampling import PORTION
 from jostle.methods.monte_carlo.work import (
+    CELL_KEY,
     DONE,
     FULL_PENDING,
     FULL_ROWS,
@@ -51,12 +53,10 @@ from jostle.methods.monte_carlo.work import (
     FULL_TRACKERS,
     HAS_ROWS,
     NEW_SITES,
-    OF_CELL,
-    OF_PAIR,
     ONE_ROW,
     OUT_OF_OPERATIONS,
+    PAIR_KEY,
     SLOTS,
-    BodyPose,
     FacetPair,
     Key,
     Work,
@@ -67,6 +67,7 @@ from jostle.methods.monte_carlo.work import (
     is_of_one_body,
     open_work,
     pair_of,
+    rigid_pose,
     roots_of,
     write_entry,
 )
@@ -75,7 +76,7 @@ from jostle.report.packing import ALL, ANY, WORST
 
 EXACT_OPERATIONS = 4  # what an exact test counts for
 NO_ROW = -1  # the payload of a pair that was refined
-A_FEW = 8  # pairs, or keys, that a step may add beside those of a pass and of flooding
+A_FEW = 8  # pairs, or keys, that a step may add besides those of a pass and of flooding
 
 
 class Room(NamedTuple):
@@ -88,17 +89,12 @@ class Room(NamedTuple):
     trackers: int
 
 
-class SideFacet(NamedTuple):
-    """A facet of the body on one side of a couple."""
-
-    side: int
-    body: int
-    facet: int
-
-
 @kernel
 def examine(addresses: Addresses, operations: int) -> tuple[int, int]:
-    """Resume the search for a number of operations; returns why it stopped, and the operations used."""
+    """Resume the search for a number of operations.
+
+    Returns why it stopped, and the operations used.
+    """
     work = open_work(addresses)
     state, room = work.state, room_of(work)
     used, why = 0, DONE
@@ -143,20 +139,23 @@ def full_array(work: Work, room: Room) -> int:
 
 @kernel(forceinline=True)
 def examine_top(work: Work) -> int:
-    """Take a pair off the stack, and examine it unless that was done, or is to be done later; returns the operations."""
+    """Pop a pair off the stack and examine it, unless that is done or postponed.
+
+    Returns the operations.
+    """
     state = work.state
     state.height -= 1
     pair = pair_of(work.stack[state.height])
-    if work.couples[pair.couple].decided != 0:
+    if work.body_pairs[pair.body_pair].decided != 0:
         return 1
     if is_of_one_body(work, pair):
         pair = in_order(pair)
-    slot, found = find_slot(work, Key(OF_PAIR, pair))
+    slot, found = find_slot(work, Key(PAIR_KEY, pair))
     if found:
         if work.payload[slot] >= 0:
             state.item_hit, state.item_row = 1, work.payload[slot]
         return 1
-    if state.goal == NEW_SITES and is_known(work, Key(OF_CELL, cells_of(work, pair))):
+    if state.goal == NEW_SITES and is_known(work, Key(CELL_KEY, cells_of(work, pair))):
         state.item_hit = 1
         postpone(work, pair)
         return 1
@@ -165,15 +164,18 @@ def examine_top(work: Work) -> int:
 
 @kernel(forceinline=True)
 def examine_pair(work: Work, pair: FacetPair, slot: int) -> int:
-    """Refine a pair of facets, or test a pair of faces (§4.2), new in this frame; returns the operations beside the first."""
+    """Refine a facet pair, or test a face pair (§4.2), new in this frame.
+
+    Returns the operations beside the first.
+    """
     are_finest, one_body, used = are_faces(work, pair), is_of_one_body(work, pair), 0
-    # Faces get their key when they touch: to test others twice costs less than room for all that were ever tested.
+    # Faces get their key when they touch: testing others twice costs less than room for all that were tested.
     if not are_finest:
-        put_key(work, slot, Key(OF_PAIR, pair))
+        put_key(work, slot, Key(PAIR_KEY, pair))
         work.payload[slot] = NO_ROW
     if are_coarsest(work, pair):
         used += flood(work, pair)
-    # A body against itself always goes down to the faces: its neighbouring facets are never separated.
+    # Within one body refinement always goes down to the faces: neighbouring facets are never separated.
     fine_enough = not one_body and work.task.error > 0.0 and spread_of(work, pair) <= work.task.error
     if not (fine_enough or are_finest):
         tests = refine_itself(work, pair) if one_body and pair.a == pair.b else refine(work, pair)
@@ -186,11 +188,14 @@ def examine_pair(work: Work, pair: FacetPair, slot: int) -> int:
 
 @kernel(forceinline=True)
 def test_faces(work: Work, pair: FacetPair, slot: int, fine_enough: bool) -> int:
-    """Test two faces, or those that stand for two facets, and write their row if they meet; returns the operations."""
+    """Test two faces, or those that represent two facets; write a row if they meet.
+
+    Returns the operations.
+    """
     near = work.task.error if fine_enough else work.task.clearance
-    bodies = work.couples[pair.couple].body
-    face_a = placed_face(work, SideFacet(0, as_int64(bodies[0]), pair.a))
-    face_b = placed_face(work, SideFacet(1, as_int64(bodies[1]), pair.b))
+    bodies = work.body_pairs[pair.body_pair].body
+    face_a = placed_face(work, 0, as_int64(bodies[0]), pair.a)
+    face_b = placed_face(work, 1, as_int64(bodies[1]), pair.b)
     if boxes_apart(face_a, face_b, near):
         return 1
     used = EXACT_OPERATIONS
@@ -214,32 +219,24 @@ def test_faces(work: Work, pair: FacetPair, slot: int, fine_enough: bool) -> int
 
 
 @kernel(forceinline=True)
-def placed_face(work: Work, on: SideFacet) -> Triangle:
-    """Return the face that stands for a facet, in the world; the faces of recent tests are cached, for each side its own."""
-    body = work.bodies[on.body]
-    face = first_face(work, on.facet) - body.first
-    slot = on.side * SLOTS + (face & (SLOTS - 1))
-    tag, placed = (on.body << 32) | face, work.placed[slot]
+def placed_face(work: Work, side: int, number: int, facet: int) -> Triangle:
+    """Return the face that represents a facet of a body, in the world.
+
+    The faces of recent tests are cached, separately for either side of body pairs.
+    """
+    body = work.bodies[number]
+    face = first_face(work, facet) - body.first
+    slot = side * SLOTS + (face & (SLOTS - 1))
+    tag, placed = (number << 32) | face, work.placed[slot]
     if work.tags[slot] != tag:
         work.tags[slot] = tag
         corner = int32_at(body.corner.address, body.corner.length)
         vertices = float64_at(body.vertices.address, body.vertices.length)
-        to_world = rigid_pose(work.poses[on.body])
+        to_world = rigid_pose(work.poses[number])
         for k in range(3):
             vertex = point_from(vertices, 3 * corner[3 * face + k])
             write_point_from(placed.corners, 3 * k, world_point(to_world, vertex))
     return triangle_from(placed.corners, 0)
-
-
-@kernel(forceinline=True)
-def rigid_pose(pose: BodyPose) -> RigidPose:
-    """Return a pose as a value."""
-    x, y, z = pose.x, pose.y, pose.z
-    return RigidPose(
-        PoseRow(x.x, x.y, x.z, x.shift),
-        PoseRow(y.x, y.y, y.z, y.shift),
-        PoseRow(z.x, z.y, z.z, z.shift),
-    )
 
 
 @kernel(forceinline=True)
@@ -255,14 +252,17 @@ def boxes_apart(a: Triangle, b: Triangle, by: float) -> bool:
 
 @kernel(forceinline=True)
 def add_row(work: Work, pair: FacetPair, slot: int, kind: int, distance: float) -> int:
-    """Write a row, and its number as the payload of its pair, at the pair's slot of the hash table; returns the number."""
+    """Write a row, with its number as the payload of its pair; returns the number.
+
+    slot: of the pair in the hash table.
+    """
     state = work.state
     row = state.rows
     found = work.rows[row]
     write_entry(found.pair, pair)
     found.kind, found.sample, found.distance = kind, -1, distance
     if are_faces(work, pair):
-        put_key(work, slot, Key(OF_PAIR, pair))
+        put_key(work, slot, Key(PAIR_KEY, pair))
     work.payload[slot] = row
     state.item_hit, state.item_row, state.rows = 1, row, row + 1
     return row
@@ -270,8 +270,8 @@ def add_row(work: Work, pair: FacetPair, slot: int, kind: int, distance: float) 
 
 @kernel
 def register_site(work: Work, pair: FacetPair, row: int) -> None:
-    """Note the contact site of a new row; below the roots of a new site all rows are wanted."""
-    state, key = work.state, Key(OF_CELL, cells_of(work, pair))
+    """Register the contact site of a new row; queue the roots of a new site."""
+    state, key = work.state, Key(CELL_KEY, cells_of(work, pair))
     slot, found = find_slot(work, key)
     if not found:
         put_key(work, slot, key)
@@ -283,15 +283,15 @@ def register_site(work: Work, pair: FacetPair, row: int) -> None:
         roots = roots_of(work, pair)
         work.payload[slot_of_root(work, roots)] |= HAS_ROWS
         queue_root(work, roots)
-    work.couples[pair.couple].rows += 1
-    work.relative[pair.couple].nearest = 0.0
+    work.body_pairs[pair.body_pair].rows += 1
+    work.relative[pair.body_pair].nearest = 0.0
 
 
 @kernel(forceinline=True)
 def decide(work: Work, pair: FacetPair) -> None:
-    """Look for no further row of a couple; where one row is enough for all couples, end the search."""
+    """Stop looking for rows of a body pair, or end the search where any row is enough."""
     state = work.state
-    work.couples[pair.couple].decided = 1
+    work.body_pairs[pair.body_pair].decided = 1
     if work.task.row_mode == ANY:
         state.height, state.item_kind, state.phase, state.complete = 0, NO_ITEM, FINISHED, 1
         state.head, state.tail = 0, 0

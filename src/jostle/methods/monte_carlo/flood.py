@@ -1,8 +1,8 @@
-"""Flooding (Guy and Debunne §3.3, §3.4): from a pair of coarsest facets that are not parted to the pairs around it.
+"""Flooding (§3.3, §3.4): from a root pair that is not separated to its neighbours.
 
 "Once a new pair has been found, the pair update process creates new neighboring pairs that soon cover the entire connex area."
-Here the area is covered by refinement below pairs of coarsest facets, which leaves nothing out; only from one of these to the
-next there is flooding, over vertices and edges, on either side. With one level (the mesh alone) that is the paper's.
+Here refinement below root pairs (pairs of coarsest facets) covers the area completely; flooding, over vertices and edges on either
+side, only leads from one root pair to the next. With one level (the mesh alone) this is the paper's.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from jostle.kernels.jit import kernel
 from jostle.methods.monte_carlo.average_planes import gap_of_facets
 from jostle.methods.monte_carlo.packed import are_neighbours, make_fresh
 from jostle.methods.monte_carlo.work import (
-    OF_ROOT,
     QUEUED,
+    ROOT_KEY,
     SEEN,
     FacetPair,
     Key,
@@ -27,15 +27,15 @@ from jostle.methods.monte_carlo.workspace import find_slot, put_key
 
 @kernel(forceinline=True)
 def postpone(work: Work, pair: FacetPair) -> None:
-    """Put a pair at the end of what is pending."""
+    """Append a pair to the pending pairs."""
     write_entry(work.pending[work.state.tail], pair)
     work.state.tail += 1
 
 
 @kernel
 def slot_of_root(work: Work, pair: FacetPair) -> int:
-    """Return where a pair of coarsest facets stands in the hash table, from now on."""
-    key = Key(OF_ROOT, pair)
+    """Return the slot of a root pair in the hash table, entering it if new."""
+    key = Key(ROOT_KEY, pair)
     slot, found = find_slot(work, key)
     if not found:
         put_key(work, slot, key)
@@ -45,7 +45,7 @@ def slot_of_root(work: Work, pair: FacetPair) -> int:
 
 @kernel
 def queue_root(work: Work, pair: FacetPair) -> None:
-    """Have a pair of coarsest facets refined to the end, if it is not to be already."""
+    """Queue a root pair for refinement to the end, unless it is or was queued."""
     slot = slot_of_root(work, pair)
     if work.payload[slot] & QUEUED == 0:
         work.payload[slot] |= QUEUED
@@ -54,7 +54,10 @@ def queue_root(work: Work, pair: FacetPair) -> None:
 
 @kernel
 def flood(work: Work, pair: FacetPair) -> int:
-    """Queue the pairs of coarsest facets around one that are not parted (in one body no neighbours); returns the tests."""
+    """Queue the root pairs around one that are not separated; returns the tests.
+
+    In one body, neighbours are no pairs.
+    """
     one_body = is_of_one_body(work, pair)
     tests = 0
     for side in range(2):
@@ -65,7 +68,7 @@ def flood(work: Work, pair: FacetPair) -> int:
                 if are_neighbours(work, beside):
                     continue
                 beside = in_order(beside)
-            key = Key(OF_ROOT, beside)
+            key = Key(ROOT_KEY, beside)
             slot, found = find_slot(work, key)
             if found:
                 continue

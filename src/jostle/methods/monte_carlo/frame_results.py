@@ -1,6 +1,6 @@
-"""What a frame tells when it ends: its rows by faces, in order, and how well its seeds cover what there is.
+"""The results of a frame: sorted rows, and how well its seeds cover the regions.
 
-One kernel each: NumPy's dozen calls for as much take as long as a tenth of a small budget, and twice that with cold caches.
+One kernel each: a dozen NumPy calls would take a tenth of a small budget, and twice that with cold caches.
 """
 
 from __future__ import annotations
@@ -19,8 +19,11 @@ SEATS = 2 * RING_LENGTH  # a power of two
 
 
 @kernel
-def order_of_rows(couple: Ints, faces: Longs, order: Longs, other: Longs) -> None:
-    """Sort rows by (couple, faces), by merging; writes their numbers to `order`. Both are (n,), and `other` is room for as many."""
+def order_of_rows(body_pair: Ints, faces: Longs, order: Longs, other: Longs) -> None:
+    """Merge-sort rows by (body pair, faces); writes their numbers to `order`.
+
+    All arrays are (n,); `other` is scratch.
+    """
     count = order.shape[0]
     for k in range(count):
         order[k] = k
@@ -33,7 +36,7 @@ def order_of_rows(couple: Ints, faces: Longs, order: Longs, other: Longs) -> Non
                 from_first = i < middle
                 if from_first and j < end:
                     p, q = order[i], order[j]
-                    from_first = couple[p] < couple[q] or (couple[p] == couple[q] and faces[p] <= faces[q])
+                    from_first = body_pair[p] < body_pair[q] or (body_pair[p] == body_pair[q] and faces[p] <= faces[q])
                 if from_first:
                     other[k] = order[i]
                     i += 1
@@ -46,35 +49,39 @@ def order_of_rows(couple: Ints, faces: Longs, order: Longs, other: Longs) -> Non
 
 
 @kernel
-def write_rows(addresses: Addresses, couple: Ints, face_a: Ints, face_b: Ints, kind: NDArray[np.uint8], distance: Floats) -> None:
-    """Write the rows of a frame, sorted: place of the couple, faces, kind and distance, (rows,) each."""
+def write_rows(
+    addresses: Addresses, body_pair: Ints, face_a: Ints, face_b: Ints, kind: NDArray[np.uint8], distance: Floats
+) -> None:
+    """Write the rows of a frame, sorted; arrays (rows,), body pairs by their place."""
     work = open_work(addresses)
     count = work.state.rows
     of, faces = np.empty(count, np.int32), np.empty(count, np.int64)
     for k in range(count):
-        of[k], faces[k] = work.rows[k].pair.couple, faces_of_row(work, k)
+        of[k], faces[k] = work.rows[k].pair.body_pair, faces_of_row(work, k)
     order = np.empty(count, np.int64)
     order_of_rows(of, faces, order, np.empty(count, np.int64))
     for k in range(count):
         p = order[k]
-        couple[k], face_a[k], face_b[k] = of[p], faces[p] >> 32, faces[p] & 0xFFFFFFFF
+        body_pair[k], face_a[k], face_b[k] = of[p], faces[p] >> 32, faces[p] & 0xFFFFFFFF
         kind[k], distance[k] = work.rows[p].kind, work.rows[p].distance
 
 
 @kernel(forceinline=True)
 def faces_of_row(work: Work, row: int) -> int:
-    """Return the faces that stand for a row, in one number: face a << 32 | face b."""
+    """Return the faces of a row in one number: face a << 32 | face b."""
     pair = pair_of(work.rows[row].pair)
-    bodies = work.couples[pair.couple].body
+    bodies = work.body_pairs[pair.body_pair].body
     face_a = first_face(work, pair.a) - work.bodies[bodies[0]].first
     return (face_a << 32) | (first_face(work, pair.b) - work.bodies[bodies[1]].first)
 
 
 @kernel
 def share_of_lone_seeds(ring: Longs) -> float:
-    """Of the last seeds, the share that led to a region to which no other did; 1 where none was drawn.
+    """Return the share of the last seeds that alone found their region.
 
-    That is the estimate of Good and Turing of the chance that the next seed leads to a region that none of these has led to.
+    1 where none was drawn.
+
+    That is the Good-Turing estimate of the chance that the next seed leads to a region that none of these found.
     """
     keys, counts = np.full(SEATS, EMPTY), np.zeros(SEATS, np.int32)
     drawn = 0

@@ -1,13 +1,13 @@
-"""Levels of detail and who is whose parent (§4.1, surface approximations).
+"""Levels of detail, and the parent of each facet (§4.1, surface approximations).
 
-A mesh is simplified by quadric error, by a factor of 4 from level to level, until tens of triangles are left; the record of
-the collapses tells which corners of a finer triangle became which corner of a coarser one. Each finer facet gets exactly one
-parent among the coarser triangles at its corners: the one whose region is nearest, in place and in direction. The regions are
-balanced by moving the middle of each coarser facet to the middle of its children and choosing again (Lloyd's iteration), so
-that children lie together; a coarser triangle without children is left out.
+A mesh is simplified by quadric error, by a factor of 4 from level to level, until tens of triangles are left; the record of the
+collapses maps corners of finer triangles to corners of coarser ones. Each finer facet gets exactly one parent among the coarser
+triangles at its corners: the one whose region is nearest, in position and direction. The regions are balanced by moving the middle
+of each coarser facet to the middle of its children and choosing again (Lloyd's iteration), so that children lie together; a coarser
+triangle without children is dropped.
 
-Deviation: what cannot be simplified (faces without area, components of a few faces, soups) is grouped along a space-filling
-curve. Only grouping is decided here, so nothing in this file can break the guarantee of `shells.py`.
+Deviation: what cannot be simplified (faces without area, components of a few faces, soups) is grouped along a space-filling curve.
+This file decides only the grouping, so nothing in it can break the guarantee of `shells.py`.
 """
 
 from __future__ import annotations
@@ -25,19 +25,20 @@ from jostle.interface.method import Progress
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
+from jostle.kernels.structs import Rows
 from jostle.shapes.mesh import Mesh
 
 FACTOR = 4  # §4.1: "around 4 in our case"
 TENS = 80  # levels end at this many facets or fewer: 20 … 80 are left
-LEAST_GAIN = 0.6  # a level with more than this share of the finer one's facets is not worth its memory
+LEAST_GAIN = 0.6  # a level with more than this share of the finer level's facets is not worth its memory
 SMALL = 8  # components of fewer faces are grouped, not simplified
 ROUNDS = 4  # of Lloyd's iteration
-ROWS = 200_000  # to a call of a kernel, about 20 ms: between two calls Ctrl-C is heard
-SCALE = 30.0  # size that the mesh is simplified at, because thresholds are lengths there; discs are a fifth thinner than at 1
+ROWS = 200_000  # per kernel call, about 20 ms: Ctrl-C is handled between calls
+SCALE = 30.0  # size at which the mesh is simplified, since its thresholds are lengths; discs are a fifth thinner than at 1
 AGGRESSION = 7.0  # of the simplifier
-DIRECTION = 2.0  # how much turning away by 90 degrees counts, in areas of the coarser facet
+DIRECTION = 2.0  # cost of turning away by 90 degrees, in areas of the coarser facet
 
-# The simplifier keeps its mesh in global variables. A caller who uses it in another thread may spoil shells, not answers.
+# The simplifier keeps its mesh in global variables. Using it in another thread may spoil shells, not answers.
 _one_at_a_time = threading.Lock()
 
 
@@ -50,7 +51,7 @@ class FineFacets(NamedTuple):
 
 
 class CoarseFacets(NamedTuple):
-    """Those they choose from: triangles of the coarser mesh, and which of them are at each vertex."""
+    """Candidates for parents: triangles of the coarser mesh, and those at each vertex."""
 
     first: Ints
     around: Ints
@@ -68,7 +69,7 @@ class Simplified(NamedTuple):
 
 
 class Patches(NamedTuple):
-    """The facets of one level: how much surface they stand for, and where."""
+    """The facets of one level: how much surface they represent, and where."""
 
     weight: Floats  # (f,) area, and a little for faces without
     moment: Floats  # (f, 3) weight times middle
@@ -85,7 +86,7 @@ class Patches(NamedTuple):
 
 
 def parents_by_level(mesh: Mesh, most: int | None = None, progress: Progress | None = None) -> list[Ints]:
-    """Return for each level but the coarsest the parent of each of its facets, as a number within the next coarser level.
+    """Return the parents of the facets of each level but the coarsest.
 
     Parameters
     ----------
@@ -121,8 +122,8 @@ def parents_by_level(mesh: Mesh, most: int | None = None, progress: Progress | N
 def simplified(points: Floats, faces: Ints, target: int) -> Simplified:
     """Simplify a triangulation to about `target` faces by quadric error.
 
-    The faces that are left and the vertices they use follow from the record of the collapses alone; vertex i1 of a record
-    (i0, i1) was merged into i0. Where the simplifier's points do not fit the record, they are the means of what was merged.
+    The remaining faces and their vertices follow from the record of collapses alone; vertex i1 of a record (i0, i1) was merged
+    into i0. If the simplifier's points do not fit the record, the means of merged points replace them.
     """
     count = len(points)
     merged = np.arange(count, dtype=np.int32)
@@ -140,7 +141,7 @@ def simplified(points: Floats, faces: Ints, target: int) -> Simplified:
             )
         if len(collapses) and int(collapses.min()) >= 0 and int(collapses.max()) < count:
             merged[collapses[:, 1]] = collapses[:, 0]
-    for _ in range(64):  # as often as chains can be halved; a record that goes round in a circle ends here as well
+    for _ in range(64):  # as often as chains can be halved; a cyclic record ends here as well
         jumped = merged[merged]
         if np.array_equal(jumped, merged):
             break
@@ -157,7 +158,10 @@ def simplified(points: Floats, faces: Ints, target: int) -> Simplified:
 
 
 def _at_unit_size(mesh: Mesh) -> tuple[Floats, Patches, Ints]:
-    """Return points about the origin at the size to simplify at, the facets of level 0, and the welded faces that have an area."""
+    """Return points scaled for simplification, facets of level 0, and proper faces.
+
+    Points are about the origin; proper faces are welded and have an area.
+    """
     lower, upper = mesh.bounds
     scale = SCALE / mesh.size if mesh.size > 0.0 else 1.0
     points = (mesh.vertices - 0.5 * (lower + upper)) * scale
@@ -166,26 +170,29 @@ def _at_unit_size(mesh: Mesh) -> tuple[Floats, Patches, Ints]:
     towards = 0.5 * np.cross(q - p, r - p)
     area = np.sqrt((towards**2).sum(axis=1))
     longest = np.maximum(np.maximum(((q - p) ** 2).sum(axis=1), ((r - p) ** 2).sum(axis=1)), ((r - q) ** 2).sum(axis=1))
-    # A face of which the normal is noise would spoil the quadrics of its corners (NaN where the area is 0).
+    # A face whose normal is noise would spoil the quadrics of its corners (NaN where the area is 0).
     proper = np.ascontiguousarray(corner[area > 1e-9 * longest])
     weight = np.maximum(area, 1e-12 * SCALE**2)
     return points, Patches(weight, weight[:, None] * ((p + q + r) / 3.0), towards, corner), proper
 
 
 def _without_small_components(patches: Patches, faces: Ints, point_count: int) -> tuple[Patches, Ints]:
-    """Take the components of few faces, and corners where no face is left, out of what is simplified."""
+    """Exclude small components, and corners without faces, from simplification."""
     if len(faces) == 0:
         return patches, faces
     root = np.arange(point_count, dtype=np.int32)
     join_components(read_only_view(faces), root)
     small = np.bincount(root[faces[:, 0]], minlength=point_count)[root] < SMALL
     corner = patches.corner.copy()
-    corner[small[corner]] = -1  # a corner of -1 takes the last vertex's mark, and stays -1 whatever it says
+    corner[small[corner]] = -1  # a corner of -1 reads the last vertex's mark, and stays -1 either way
     return patches._replace(corner=corner), np.ascontiguousarray(faces[~small[faces[:, 0]]])
 
 
 def _grouped(patches: Patches, coarser: Simplified) -> tuple[Ints, Floats, Ints, Patches]:
-    """Choose a parent for each facet; return them, and points, faces and facets of the coarser level."""
+    """Choose a parent for each facet.
+
+    Returns the parents, and the points, faces and facets of the coarser level.
+    """
     count = len(patches.weight)
     parent = np.full(count, -1, np.int32)
     if len(coarser.faces):
@@ -203,7 +210,7 @@ def _grouped(patches: Patches, coarser: Simplified) -> tuple[Ints, Floats, Ints,
 
 
 def _nearest_parents(patches: Patches, corner: Ints, coarser: Simplified) -> Ints:
-    """Return for each facet the coarser triangle at one of its `corner` (f, 3) that it belongs to, or -1 without any there."""
+    """Return each facet's parent, a coarser triangle at its `corner` (f, 3), or -1."""
     p, q, r = (coarser.points[coarser.faces[:, k]] for k in range(3))
     towards = 0.5 * np.cross(q - p, r - p)
     area = np.maximum(np.sqrt((towards**2).sum(axis=1)), 1e-12 * SCALE**2)
@@ -235,13 +242,16 @@ def _summed(patches: Patches, parent: Ints, corner: Ints) -> Patches:
 
 
 def sums_of_rows(rows: Floats, group: Ints, count: int) -> Floats:
-    """Return for each of `count` groups the sum of its rows; one number or three to a row."""
+    """Return the sums of the rows of `count` groups; a row has one number or three."""
     columns = [np.bincount(group, column, count) for column in np.atleast_2d(rows.T)]
     return np.stack(columns, axis=-1).reshape(count, *rows.shape[1:]).astype(np.float64)
 
 
 def faces_around(faces: Ints, point_count: int) -> tuple[Ints, Ints]:
-    """Return the faces at each vertex in rows: those of vertex v are ``around[first[v]:first[v + 1]]``, in rising order."""
+    """Return the faces at each vertex, ascending.
+
+    Those of vertex v are ``around[first[v]:first[v + 1]]``.
+    """
     corners = faces.ravel()
     first = np.zeros(point_count + 1, np.int32)
     np.cumsum(np.bincount(corners, minlength=point_count), out=first[1:])
@@ -256,8 +266,8 @@ def _means(points: Floats, group: Ints, count: int) -> Floats:
 
 
 @kernel(forceinline=True)
-def lowest_connected(root: Ints, v: int) -> int:
-    """Return the vertex that stands for the component of a vertex; paths are halved."""
+def lowest_connected(root: Ints | Rows[int], v: int) -> int:
+    """Return the root of v in a union-find forest; paths are halved."""
     while root[v] != v:
         root[v] = root[root[v]]
         v = as_int64(root[v])
@@ -266,7 +276,10 @@ def lowest_connected(root: Ints, v: int) -> int:
 
 @kernel
 def join_components(faces: Ints, root: Ints) -> None:
-    """Write in root (n,) int32, which holds 0 … n-1, the lowest vertex that each vertex is connected to by faces (m,3)."""
+    """Write each vertex's lowest connected vertex to root (n,), initially 0 … n-1.
+
+    Faces (m,3) connect vertices.
+    """
     for f in range(faces.shape[0]):
         a = lowest_connected(root, as_int64(faces[f, 0]))
         for k in range(1, 3):
@@ -279,7 +292,10 @@ def join_components(faces: Ints, root: Ints) -> None:
 
 @kernel
 def choose_parents(begin: int, end: int, fine: FineFacets, coarse: CoarseFacets, parent: Ints) -> None:
-    """Write parent (f,) of the facets begin … end-1: the triangle around their corners that is nearest in place and direction."""
+    """Write parent (f,) of facets begin … end-1.
+
+    The triangle at their corners that is nearest in position and direction.
+    """
     for f in range(begin, end):
         middle, direction = point_at(fine.middle, f), point_at(fine.direction, f)
         best, chosen = np.inf, -1

@@ -1,12 +1,11 @@
-"""MonteCarlo: contact regions within a time budget, by sample pairs and layered shells (Guy and Debunne 2004).
+"""MonteCarlo: contact regions within a time budget (Guy and Debunne 2004).
 
-Random seeds lead to pairs of samples, one on each body, that are close; the pairs are followed from frame to frame, and new seeds
-look for regions that are not followed yet (§3). Pairs are tested by shells of discs around the bodies, coarse where these are apart
-and fine where they are near (§4). The caller says how long a frame may take, and gets the most that the time buys.
+Random seeds lead to close pairs of samples, one on each body; the pairs are followed from frame to frame, and new seeds look for
+regions that are not followed yet (§3). Pairs are tested by shells of discs around the bodies, coarse where these are apart and fine
+where they are near (§4). The caller sets the time of a frame, and the method finds as much as it can.
 
-Rows are exact: the faces of each touch now, by the exact test. What is statistical is whether a region is found; the report says
-how far the search came (`report.complete`, `report.reached`). The README has the map from paper to code, the proofs, and what was
-measured.
+Rows are exact: the faces of each touch now, by the exact test. Only whether a region is found is statistical; the report says how
+far the search came (`report.complete`, `report.reached`). The README has the map from paper to code, the proofs, and measurements.
 """
 
 from __future__ import annotations
@@ -48,33 +47,33 @@ class MonteCarlo:
     Parameters
     ----------
     levels : int, optional
-        Shells of each body, the mesh included; None takes as many as lead down to some tens of triangles, 1 only the mesh.
+        Shells of each body, the mesh included; None takes as many as it takes to reach tens of triangles, 1 only the mesh.
     k, epsilon : float
-        Pairs are followed that are nearer than `k` times the least distance of their bodies and `epsilon` times the size of the
+        Pairs are followed while nearer than `k` times the least distance of their bodies plus `epsilon` times the size of the
         larger body (§3.4).
     seeds : int
-        New seeds of each couple of bodies in each frame, whatever the budget.
+        New seeds of each body pair in each frame, whatever the budget.
     thorough : bool
         Use every seed in every frame, as far as the budget allows. False ends a frame after the guaranteed ones, as in the paper
         (§3.2): its reports are hardly ever complete.
     most_pairs : int
-        The most pairs that are followed, over all bodies.
+        The most pairs followed, over all bodies.
     order : {"far", "motion", "camera"}
         Which seeds come first: successive ones far apart, those that face the direction of motion, or those that a camera sees.
     camera : (3,) float, optional
-        Where the camera is, world; for `order="camera"`.
+        World position of the camera, for `order="camera"`.
     deformation : float
-        How far a point of a deforming body may leave the place that its facet carries it to, as a share of the facet's radius;
-        reports say when this was broken (`report.reached.broken`).
+        How far a point of a deforming body may leave the position its facet carries it to, as a share of the facet's radius;
+        reports say when this bound was broken (`report.reached.broken`).
     error : float or "auto"
-        How far apart faces may be that are reported as touching, a length (§4.1). Facets of two bodies that are not parted, and
-        of which all points are within it, are not refined: one face of each stands for them, and `contacts.distance` is that of
-        these two. 0 decides every pair of faces exactly; "auto" does so as long as the budget suffices, and
-        `report.reached.error` says what it had to allow. Where a clearance is asked for, and within one body, it is not used.
+        How far apart faces reported as touching may be, a length (§4.1). Facets of two bodies that are not separated, and whose
+        points are all within it, are not refined: one face of each represents them, and `contacts.distance` is that of these
+        two. 0 decides every face pair exactly; "auto" does so as long as the budget suffices, and `report.reached.error` says
+        what it had to allow. Not used with a clearance, nor within one body.
     seed : int
         Of the random numbers, 0 … 2^64 - 1. The same seed gives the same answers.
     broad : str or BroadPhase
-        The broad phase that chooses the couples of bodies.
+        The broad phase that chooses the body pairs.
     """
 
     levels: int | None = None
@@ -108,7 +107,7 @@ class MonteCarlo:
         self._check_camera()
 
     def _check_camera(self) -> None:
-        """Take the place of a camera as three floats, where it is wanted and only there."""
+        """Check the camera's position: three floats, given if and only if it is used."""
         if self.order != "camera":
             if self.camera is not None:
                 raise InputError("MonteCarlo: camera has no meaning with this order; pass order='camera', or leave it out")
@@ -125,7 +124,7 @@ class MonteCarlo:
 
     @property
     def traits(self) -> Traits:
-        """Surfaces of any kind, rigid or deforming; rows are true, within `error` where one is allowed; how many is statistical."""
+        """Surfaces, rigid or deforming; rows true within `error`, recall statistical."""
         recall = no_miss_within(float(self.error)) if self.error not in (0.0, AUTO) else statistical(RECALL)
         return Traits(
             semantics=Semantics.SURFACE,

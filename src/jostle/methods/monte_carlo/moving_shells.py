@@ -1,13 +1,12 @@
 """Shells that deform with their body (§5.1).
 
-A disc at level 0 is computed anew from its face. A coarser disc is carried along by the frame of its three corners, each the
-mean of four mesh vertices at most (`frames.py`). One facet is brought up to date at a time, when it is first looked at, so a
-step costs nothing for facets that nobody asks about.
+A disc at level 0 is computed anew from its face. A coarser disc is carried by the frame of its three corners, each the mean of at
+most four mesh vertices (`frames.py`). A facet is updated when it is first used, so unused facets cost nothing.
 
-The stated bound: no vertex under a coarser facet leaves the facet's cylinder at rest, carried along, by more than δ =
-`deformation` times the facet's radius. Cylinders of deforming bodies are larger by δ on all sides, so that under the bound
-the guarantee of `shells.py` holds for them. `check_bound` looks at a share of all vertices under all facets in each frame
-and says where the bound is broken. Rounding counts towards δ.
+The stated bound: no vertex under a coarser facet leaves the facet's cylinder at rest, carried along, by more than δ = `deformation`
+times the facet's radius. Cylinders of deforming bodies are larger by δ on all sides, so that under the bound the guarantee of
+`shells.py` holds for them. In each frame `check_bound` checks a share of all vertices under all facets and reports where the bound
+is broken. Rounding counts towards δ.
 """
 
 from __future__ import annotations
@@ -27,25 +26,25 @@ from jostle.methods.monte_carlo.frames import carried_disc
 from jostle.methods.monte_carlo.shape import ShellShape
 from jostle.methods.monte_carlo.shells import FacetDisc, disc_of_face
 
-FRAME_OPERATIONS = 8  # a frame costs about as much as looking at this many vertices
-AT_REST = ("anchor", "in_frame", "under_first", "under", "radius", "thickness")  # what the check takes of a shape
+FRAME_OPERATIONS = 8  # a frame costs about as much as checking this many vertices
+AT_REST = ("anchor", "in_frame", "under_first", "under", "radius", "thickness")  # the fields of a shape that the check needs
 SLACK = 1e-9  # share of the radius that rounding may take beyond the bound before it counts as broken
 
 
 class BoundProgress(Record):
-    """How far the check has got with one body."""
+    """Progress of the check of one body."""
 
     facet: int64
     place: int64  # among the vertices under it
-    broken: int64  # facets of which the bound is known to be broken
+    broken: int64  # facets whose bound is known to be broken
     rounds: int64  # over all facets
-    here: float64  # largest excess of the facet at hand, a length
+    here: float64  # largest excess of the current facet, a length
     this_round: float64  # largest excess as a share of the radius
     last_round: float64
 
 
 class BoundCheck(Struct):
-    """What the check works on: the shape at rest, flat, and what is known of its deformation."""
+    """The data of the check: the shape at rest, flat, and its known deformation."""
 
     anchor: Rows[int32]  # (12 F,)
     in_frame: Rows[float64]  # (6 F,)
@@ -61,7 +60,7 @@ open_bound_check = opener(BoundCheck)
 
 
 class BoundState(NamedTuple):
-    """How far `check_bound` has got with one body, and the table for its kernel."""
+    """The state of `check_bound` for one body, and the table for its kernel."""
 
     progress: BoundProgress
     excess: Floats  # (F,)
@@ -69,7 +68,7 @@ class BoundState(NamedTuple):
 
 
 class FacetArrays(NamedTuple):
-    """What moves the discs of F facets, flat."""
+    """The flat arrays that move the discs of F facets."""
 
     corner: Ints  # (3 F,)
     anchor: Ints  # (12 F,)
@@ -78,11 +77,11 @@ class FacetArrays(NamedTuple):
 
 
 class BoundReport(NamedTuple):
-    """What is known of a body's deformation."""
+    """The known deformation of a body."""
 
-    broken: int  # facets of which the bound is known to be broken
+    broken: int  # facets whose bound is known to be broken
     worst: float  # largest excess beyond a cylinder at rest, as a share of the facet's radius, in this round and the last
-    rounds: int  # how often all facets were looked at
+    rounds: int  # how often all facets were checked
 
 
 def start_of_bound_check(shape: ShellShape) -> BoundState:
@@ -95,7 +94,7 @@ def start_of_bound_check(shape: ShellShape) -> BoundState:
 
 
 def check_bound(state: BoundState, shape: ShellShape, vertices: Floats, deformation: float, operations: int = 2000) -> BoundReport:
-    """Look at the next vertices under facets of a deforming body, round and round; `state` is changed.
+    """Check the next vertices under facets of a deforming body; `state` is updated.
 
     Parameters
     ----------
@@ -104,11 +103,11 @@ def check_bound(state: BoundState, shape: ShellShape, vertices: Floats, deformat
     shape : ShellShape
         Of its mesh.
     vertices : (n, 3) array
-        Where its vertices are now, in body coordinates.
+        Its current vertices, in body coordinates.
     deformation : float
         The stated bound.
     operations : int
-        How many vertices to look at; each facet's frame counts as 8.
+        How many vertices to check; each facet's frame counts as 8.
     """
     now = np.ascontiguousarray(vertices)
     bound_check(state.table.table[0], now.ctypes.data, now.size, int(operations), _first_coarser(shape), float(deformation))
@@ -122,13 +121,13 @@ def _first_coarser(shape: ShellShape) -> int:
 
 @kernel(forceinline=True)
 def corner_at(arrays: FacetArrays, place: int) -> Vec3:
-    """Return where a corner of the mesh is."""
+    """Return the position of a corner of the mesh."""
     return point_from(arrays.vertices, 3 * arrays.corner[place])
 
 
 @kernel
 def moved_facet(arrays: FacetArrays, f: int, at_level_0: bool, radius: float, thickness: float, deformation: float) -> FacetDisc:
-    """Return facet f's disc where the vertices are now, larger by δ above level 0; its reach there is not known.
+    """Return facet f's disc where the vertices are now, larger by δ above level 0.
 
     radius, thickness: of the facet at rest.
     """
@@ -136,12 +135,15 @@ def moved_facet(arrays: FacetArrays, f: int, at_level_0: bool, radius: float, th
         return disc_of_face(Triangle(corner_at(arrays, 3 * f), corner_at(arrays, 3 * f + 1), corner_at(arrays, 3 * f + 2)))
     centre, normal = carried_disc(arrays.anchor, arrays.in_frame, arrays.vertices, f)
     growth = deformation * radius
-    return FacetDisc(plus(centre, times(growth, normal)), normal, radius + growth, thickness + 2.0 * growth, np.inf)
+    return FacetDisc(plus(centre, times(growth, normal)), normal, radius + growth, thickness + 2.0 * growth)
 
 
 @kernel
 def bound_check(addresses: Addresses, address: int, size: int, operations: int, first_facet: int, share: float) -> None:
-    """Go on with the round over (facet, vertex under it) for about `operations` vertices, which are at an address."""
+    """Resume the round over (facet, vertex under it) for about `operations` vertices.
+
+    The vertices are given by address.
+    """
     check, vertices = open_bound_check(addresses), float64_at(address, size)
     progress, count = check.progress, len(check.radius)
     if first_facet >= count:
@@ -164,7 +166,10 @@ def bound_check(addresses: Addresses, address: int, size: int, operations: int, 
 
 @kernel
 def excess_of(check: BoundCheck, vertices: Floats, begin: int, end: int) -> float:
-    """Return by how much some of the vertices under the facet at hand leave its cylinder at rest, carried along; 0 for none."""
+    """Return how far vertices under the current facet leave its carried cylinder.
+
+    Not less than 0; the cylinder at rest, for the vertices begin … end-1.
+    """
     facet = check.progress.facet
     centre, normal = carried_disc(check.anchor, check.in_frame, vertices, facet)
     radius, thickness = check.radius[facet], check.thickness[facet]
@@ -178,7 +183,7 @@ def excess_of(check: BoundCheck, vertices: Floats, begin: int, end: int) -> floa
 
 @kernel(forceinline=True)
 def end_facet(check: BoundCheck, share: float) -> None:
-    """Take in the excess of the facet at hand, and come to the next."""
+    """Store the excess of the current facet, and advance to the next."""
     progress = check.progress
     facet, part = progress.facet, 0.0
     if progress.here > 0.0:

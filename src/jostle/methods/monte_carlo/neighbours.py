@@ -1,11 +1,11 @@
-"""Which facets of a level touch each other: the neighbourhood that pairs are updated by (§3.3).
+"""Which facets of a level touch each other (§3.3).
 
-Faces are neighbours when they share a welded vertex; facets of a coarser level when children of theirs are. So whatever
-touches on the mesh is one facet or two neighbours on every level, and a walk or a flood over the neighbours of any level
-reaches the whole connected component. (Simplified meshes need not have that: they lose edges where parts vanish.) Those that
-share an edge come first.
+Pairs are updated by neighbours. Faces are neighbours when they share a welded vertex; facets of a coarser level when children of
+theirs are. So faces that touch on the mesh belong to one facet or two neighbours on every level, and a walk or a flood over the
+neighbours of any level reaches the whole connected component. (Simplified meshes need not have that property: they lose edges where
+parts vanish.) Neighbours across an edge come first.
 
-Around a vertex with more than `CROWD` faces each face knows only the `WINDOW` before and after it there, which keeps them
+Around a vertex with more than `CROWD` faces, each face has only the `WINDOW` before and after it as neighbours, which keeps them
 connected; all neighbours of the 10,000 faces at the tip of a cone would be 100 million.
 """
 
@@ -25,11 +25,14 @@ from jostle.methods.monte_carlo.levels import faces_around
 
 CROWD = 64
 WINDOW = 16
-ROWS = 200_000  # to a call of the kernel
+ROWS = 200_000  # per kernel call
 
 
 class Neighbours(NamedTuple):
-    """Those of facet f are ``neighbour[first[f]:first[f + 1]]``, the first ``across_edges[f]`` across an edge; both parts rise."""
+    """The neighbours of facet f: ``neighbour[first[f]:first[f + 1]]``.
+
+    The first ``across_edges[f]`` are across an edge; both parts ascend.
+    """
 
     first: Ints  # (f + 1,)
     neighbour: Ints  # (n,)
@@ -37,7 +40,10 @@ class Neighbours(NamedTuple):
 
 
 class FacesAround(NamedTuple):
-    """Faces (m, 3), and those at vertex v, which rise: ``around[first[v]:first[v + 1]]``."""
+    """Faces (m, 3), and those at vertex v: ``around[first[v]:first[v + 1]]``.
+
+    Ascending.
+    """
 
     faces: Ints
     first: Ints
@@ -45,7 +51,7 @@ class FacesAround(NamedTuple):
 
 
 class Window(NamedTuple):
-    """Some of the faces at a vertex, in a circle: `steps` of the `crowd` from place `start` on."""
+    """Some faces at a vertex, cyclic: `steps` of the `crowd`, from `start` on."""
 
     low: int
     crowd: int
@@ -72,16 +78,16 @@ def neighbours_of_faces(welded_faces: Ints, vertex_count: int) -> Neighbours:
 
 
 def neighbours_of_parents(finer: Neighbours, parent: Ints, count: int) -> Neighbours:
-    """Return the neighbours among the `count` parents of facets: those of which children are neighbours."""
+    """Return the neighbours among `count` parents: those with neighbouring children."""
     rows = np.diff(finer.first)
     facet = np.repeat(np.arange(len(parent), dtype=np.int32), rows)
     place = np.arange(len(facet), dtype=np.int32) - np.repeat(finer.first[:-1], rows)
     only_vertex = place >= np.repeat(finer.across_edges, rows)
     a, b = parent[facet].astype(np.int64), parent[finer.neighbour]
     apart = a != b
-    # Row, then the kind, then the other facet: sorting these whole numbers orders the lists and brings equal pairs together.
+    # Row, other facet, then kind: sorting these numbers brings equal pairs together, the edge first.
     pair = np.sort(((a[apart] * count + b[apart]) << 1) | only_vertex[apart])
-    pair = pair[first_of_equals(pair >> 1)]  # the first of both kinds is the edge
+    pair = pair[first_of_equals(pair >> 1)]
     row, other = np.divmod(pair >> 1, max(count, 1))
     kind = pair & 1
     order = np.argsort((row * 2 + kind) * count + other)
@@ -92,7 +98,10 @@ def neighbours_of_parents(finer: Neighbours, parent: Ints, count: int) -> Neighb
 
 
 def first_of_equals(rising: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which of rising numbers are the first of their value. (With `np.sort` three times as fast as `np.unique`.)"""
+    """Return which of ascending numbers are the first of their value.
+
+    With `np.sort`, three times as fast as `np.unique`.
+    """
     first = np.ones(len(rising), bool)
     np.not_equal(rising[1:], rising[:-1], out=first[1:])
     return first
@@ -100,9 +109,11 @@ def first_of_equals(rising: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 @kernel
 def gather_neighbours(begin: int, end: int, writing: bool, mesh: FacesAround, seen: Ints, out: Neighbours) -> None:
-    """Count in out.first[f + 1] and out.across_edges[f] the neighbours of faces begin … end-1, or write them at their places.
+    """Count the neighbours of faces begin … end-1, or write them.
 
-    seen (m,) int32: the face that last met this one, -1 at first.
+    Counts go to out.first[f + 1] and out.across_edges[f].
+
+    seen (m,) int32: the last face that each was found for, -1 at first.
     """
     for f in range(begin, end):
         total, edges = 0, 0
@@ -132,7 +143,10 @@ def gather_neighbours(begin: int, end: int, writing: bool, mesh: FacesAround, se
 
 @kernel(forceinline=True)
 def window_at(mesh: FacesAround, f: int, k: int) -> Window:
-    """Return which faces at corner k of face f are its neighbours: all of them, or those before and after it in a crowd."""
+    """Return which faces at corner k of face f are its neighbours.
+
+    All of them, or in a crowd those before and after it.
+    """
     v = mesh.faces[f, k]
     low = as_int64(mesh.first[v])
     crowd = as_int64(mesh.first[v + 1]) - low

@@ -1,8 +1,9 @@
-"""The order of the work within a frame (Guy and Debunne §3.2–3.4): which pair of facets is examined next.
+"""The order of the work within a frame (§3.2–3.4): what is examined next.
 
-A frame goes through *phases*, from what most likely touches to what nobody has looked at yet: a budget that ends early cuts off
-the least. A phase hands out *items*: a pair of facets to examine, with what is done once everything refined from it has been
-examined (`end_item`). One call of `next_item` ends the current item, begins the next one, or does one step of a seed's pass.
+A frame goes through *phases*, from what most likely touches to what was never examined, so that a budget that ends early cuts off
+the least. A phase hands out *items*: a facet pair to examine, and an action for when everything refined from it has been examined
+(`end_item`). One call of `next_item` ends the current item, begins the next one, or does one step of a seed's pass (`sampling.py`).
+`examine.py` refines and tests the pairs; it ends the search from any phase where one row is enough.
 
 Terms: a *root pair* is a pair of coarsest facets. A *contact site* is a pair of cells (ancestors some levels up, `Link.cell`) with
 rows below it; the first of these rows is its *representative* in the list of sample pairs (`pair_list.py`).
@@ -10,18 +11,18 @@ rows below it; the first of these rows is its *representative* in the list of sa
 | phase | examines | next phase |
 |---|---|---|
 | `REPRESENTATIVES` | the representative of each contact site of the last frame (§3.3) | `LOST`, after the last |
-| `LOST` | the root pairs of representatives whose pair and cells led to no row | `TRACKING` |
+| `LOST` | root pairs of lost representatives: their pair and cells led to no row | `TRACKING` |
 | `TRACKING` | listed pairs that were separated: updated (§3.3), then coarsened (§4.2) | `SEEDING` |
-| `SEEDING` | new pairs, from a few seeds of each couple (§3.1) | `DISCOVERING` |
-| `DISCOVERING` | pending pairs in turn (§3.2), for contact sites not known yet | `REMAINDER` |
+| `SEEDING` | new pairs, from a few seeds of each body pair (§3.1) | `DISCOVERING` |
+| `DISCOVERING` | pending pairs in turn (§3.2), for new contact sites (`round_robin.py`) | `REMAINDER` |
 | `REMAINDER` | the other listed pairs that touched in the last frame | `FILLING` |
 | `FILLING` | all pending pairs, for all rows | `SWEEPING`; `FINISHED` if the search is not thorough |
-| `SWEEPING` | the remaining seeds against all of the other body, and the pairs which that makes pending | `FINISHED`, complete |
+| `SWEEPING` | the remaining seeds against all of the other body, and pairs that become pending | `FINISHED`, complete |
 | `FINISHED` | nothing | – |
 
 | item | its pair | when it ends |
 |---|---|---|
-| `REPRESENTATIVE_PAIR` | of the list | with a row: the row inherits the sample's age (§5.5); without: `REPRESENTATIVE_CELLS` |
+| `REPRESENTATIVE_PAIR` | of the list | with a row: it inherits the sample's age (§5.5); else, at an unknown site: the next item |
 | `REPRESENTATIVE_CELLS` | the cells of a representative | without a row the representative is lost |
 | `REPRESENTATIVE_ROOTS` | the root pair of a lost representative | without a row its closest separated pair is tracked (§3.4) |
 | `TRACKED_PAIR` | of the list | likewise |
@@ -29,7 +30,7 @@ rows below it; the first of these rows is its *representative* in the list of sa
 | `DISCOVERY_PAIR` | the pending pair whose turn it is | likewise |
 | `PENDING_ROOTS` | a pending root pair | likewise |
 | `POSTPONED_PAIR` | a pending pair below the roots | nothing |
-| `REMAINING_PAIR` | of the list | with a row: the row inherits the sample's age |
+| `REMAINING_PAIR` | of the list | with a row: it inherits the sample's age |
 """
 
 from __future__ import annotations
@@ -48,15 +49,15 @@ from jostle.methods.monte_carlo.sampling import BACK, NO_PASS, SWEEP, begin_pass
 from jostle.methods.monte_carlo.update import coarsen, coarsest_within, walk
 from jostle.methods.monte_carlo.work import (
     ALL_ROWS,
+    CELL_KEY,
     HAS_ROWS,
     LED_NOWHERE,
     NEW_SITES,
-    OF_CELL,
-    OF_ROOT,
-    OF_TRACKER,
     ONE_ROW,
     QUEUED,
     RING_LENGTH,
+    ROOT_KEY,
+    TRACKER_KEY,
     FacetPair,
     Key,
     Work,
@@ -68,7 +69,7 @@ from jostle.methods.monte_carlo.work import (
     roots_of,
     write_entry,
 )
-from jostle.methods.monte_carlo.workspace import couple_of, find_slot, is_known, put_key
+from jostle.methods.monte_carlo.workspace import body_pair_of, find_slot, is_known, put_key
 
 # Phases of a frame, in their order.
 REPRESENTATIVES, LOST, TRACKING, SEEDING, DISCOVERING, REMAINDER, FILLING, SWEEPING, FINISHED = range(9)
@@ -78,9 +79,9 @@ REPRESENTATIVES, LOST, TRACKING, SEEDING, DISCOVERING, REMAINDER, FILLING, SWEEP
     PENDING_ROOTS, POSTPONED_PAIR, REMAINING_PAIR,
 ) = range(10)  # fmt: skip
 NOT_LISTED = -1
-LARGEST_KEY = 0x7FFFFFFFFFFFFFFF  # of the ring of seeds, where negative numbers say that there is none
+LARGEST_KEY = 0x7FFFFFFFFFFFFFFF  # of the ring of seeds, where a negative number means no key
 BODY_MIX = 40503  # odd, so that two body numbers below 2^16 rarely give the same sum
-WALKS = 4  # a tracked pair walks to closer neighbours in one frame of so many (§3.3: only a part of the neighbours each time step)
+WALKS = 4  # a tracked pair walks to closer neighbours in every fourth frame (§3.3: only a part of the neighbours each time step)
 
 
 class Item(NamedTuple):
@@ -103,7 +104,10 @@ def no_item() -> Item:
 
 @kernel
 def next_item(work: Work) -> int:
-    """End the current item, or begin the next one of the phase; returns the operations. A pair to refine is on the stack then."""
+    """End the current item, or begin the phase's next one; returns the operations.
+
+    A pair to refine is on the stack then.
+    """
     used = 1
     if work.state.item_kind != NO_ITEM:
         item = end_item(work)
@@ -117,7 +121,10 @@ def next_item(work: Work) -> int:
 
 @kernel(forceinline=True)
 def next_of_phase(work: Work) -> tuple[Item, int]:
-    """Return the next item of the phase, none at its end or within a seed's pass, and the operations."""
+    """Return the next item of the phase, and the operations.
+
+    No item at the end of the phase or within a seed's pass.
+    """
     state = work.state
     phase = state.phase
     if phase in (REPRESENTATIVES, TRACKING, REMAINDER):
@@ -134,13 +141,16 @@ def next_of_phase(work: Work) -> tuple[Item, int]:
         return no_item(), sweep(work)
     if phase == FILLING:
         state.phase = SWEEPING if work.task.thorough != 0 else FINISHED
-        state.complete = work.task.couples == 0
+        state.complete = work.task.body_pairs == 0
     return no_item(), 0
 
 
 @kernel
 def next_listed(work: Work) -> Item:
-    """Return the next sample pair of the phase's part of the list; after the last one, the next phase begins."""
+    """Return the next sample pair of the phase's part of the list.
+
+    After the last, the next phase begins.
+    """
     state, ends = work.state, work.ends
     if state.phase == REPRESENTATIVES:
         kind, end = REPRESENTATIVE_PAIR, ends.representatives
@@ -153,20 +163,20 @@ def next_listed(work: Work) -> Item:
         state.phase, state.position = state.phase + 1, 0
         return no_item()
     state.position = listed + 1
-    couple = couple_of(work, work.listed[listed])
-    if couple < 0 or work.couples[couple].decided != 0:
+    body_pair = body_pair_of(work, work.listed[listed])
+    if body_pair < 0 or work.body_pairs[body_pair].decided != 0:
         return no_item()
-    work.counts.last_couple = couple
+    work.counts.last_body_pair = body_pair
     work.counts.looked += 1
     work.looked_at[listed] = 1
-    return Item(kind, listed, listed_pair(work, listed, couple), ONE_ROW)
+    return Item(kind, listed, listed_pair(work, listed, body_pair), ONE_ROW)
 
 
 @kernel(forceinline=True)
-def listed_pair(work: Work, listed: int, couple: int) -> FacetPair:
-    """Return the facets of a sample pair, given its couple."""
+def listed_pair(work: Work, listed: int, body_pair: int) -> FacetPair:
+    """Return the facets of a sample pair, given its body pair."""
     sample = work.listed[listed]
-    return FacetPair(couple, as_int64(sample.facet_a), as_int64(sample.facet_b))
+    return FacetPair(body_pair, as_int64(sample.facet_a), as_int64(sample.facet_b))
 
 
 @kernel
@@ -178,11 +188,11 @@ def next_lost(work: Work) -> Item:
         return no_item()
     listed = as_int64(work.lost[state.position])
     state.position += 1
-    couple = couple_of(work, work.listed[listed])
-    work.counts.last_couple = couple
-    roots = roots_of(work, listed_pair(work, listed, couple))
+    body_pair = body_pair_of(work, work.listed[listed])
+    work.counts.last_body_pair = body_pair
+    roots = roots_of(work, listed_pair(work, listed, body_pair))
     if is_of_one_body(work, roots) and are_neighbours(work, roots):
-        return no_item()  # left to the seeds: much below adjacent facets is near and does not touch
+        return no_item()  # left to the seeds: below adjacent facets much is near without touching
     slot = slot_of_root(work, roots)
     if work.payload[slot] & HAS_ROWS != 0:
         return no_item()
@@ -192,7 +202,10 @@ def next_lost(work: Work) -> Item:
 
 @kernel
 def next_from_seeds(work: Work) -> tuple[Item, int]:
-    """Draw the next seed, or resume its passes; returns the pair where these end, and the operations."""
+    """Draw the next seed, or resume its passes.
+
+    Returns the pair where these end, and the operations.
+    """
     state = work.state
     if state.seed_stage == NO_PASS:
         return no_item(), draw_next_seed(work)
@@ -208,35 +221,38 @@ def next_from_seeds(work: Work) -> tuple[Item, int]:
 
 @kernel
 def draw_next_seed(work: Work) -> int:
-    """Draw a seed of the couple whose turn it is, or begin to discover after the last; returns the operations."""
+    """Draw a seed of the next body pair, or begin discovery after the last.
+
+    Returns the operations.
+    """
     state, task = work.state, work.task
     number = state.position
-    if number >= task.seeds_each * task.couples:
+    if number >= task.seeds_each * task.body_pairs:
         state.phase = DISCOVERING
         begin_discovery(work)
         return state.tail  # of sorting: one for each entry
     state.position = number + 1
-    couple = (number + work.carried.stamp) % task.couples  # each frame begins with another couple
-    if work.couples[couple].decided == 0:
-        draw_seed(work, couple)
+    body_pair = (number + work.carried.stamp) % task.body_pairs  # each frame begins with another body pair
+    if work.body_pairs[body_pair].decided == 0:
+        draw_seed(work, body_pair)
         work.counts.samples += 1
     return 0
 
 
 @kernel
 def next_to_discover(work: Work) -> Item:
-    """Return the pending pair whose turn it is, if it is still of the kind that has its turn."""
+    """Return the pending pair whose turn it is, if it is still of the expected kind."""
     state = work.state
     place, below_rows = next_turn(work)
     if place < 0:
         state.phase, state.position = REMAINDER, work.ends.tracked
         return no_item()
     pair = pair_of(work.pending[place])
-    slot, is_root = find_slot(work, Key(OF_ROOT, pair))
+    slot, is_root = find_slot(work, Key(ROOT_KEY, pair))
     if is_root:
         has_rows = work.payload[slot] & HAS_ROWS != 0
-    else:  # postponed beside a row: only outside of known sites may it hide another one
-        if is_known(work, Key(OF_CELL, cells_of(work, pair))):
+    else:  # postponed beside a row: it may hide another one only outside of known sites
+        if is_known(work, Key(CELL_KEY, cells_of(work, pair))):
             return no_item()
         has_rows = True
     if has_rows != below_rows:
@@ -247,7 +263,7 @@ def next_to_discover(work: Work) -> Item:
 
 @kernel(forceinline=True)
 def next_pending(work: Work) -> Item:
-    """Return the first of the pending pairs, to be searched for all rows."""
+    """Return the first pending pair, to be searched for all rows."""
     state = work.state
     pair = pair_of(work.pending[state.head])
     state.head += 1
@@ -258,7 +274,10 @@ def next_pending(work: Work) -> Item:
 
 @kernel
 def sweep(work: Work) -> int:
-    """Resume the pass of a seed over all of the other body, or begin that of the next seed; returns the operations."""
+    """Resume a seed's pass over the other body, or begin the next seed's.
+
+    Returns the operations.
+    """
     state = work.state
     if state.seed_stage != SWEEP:
         begin_sweep(work)
@@ -271,33 +290,38 @@ def sweep(work: Work) -> int:
 
 @kernel
 def begin_sweep(work: Work) -> None:
-    """Begin the pass of the next seed, of the body of a couple that has fewer; after the last, the search is complete."""
+    """Begin the next seed's pass; after the last, the search is complete.
+
+    Seeds are of the body of a pair that has fewer.
+    """
     state = work.state
-    while state.sweep_couple < work.task.couples:
-        couple = work.couples[state.sweep_couple]
-        a, b = work.bodies[couple.body[0]], work.bodies[couple.body[1]]
+    while state.sweep_body_pair < work.task.body_pairs:
+        body_pair = work.body_pairs[state.sweep_body_pair]
+        a, b = work.bodies[body_pair.body[0]], work.bodies[body_pair.body[1]]
         count_a, count_b = a.coarsest_end - a.coarsest, b.coarsest_end - b.coarsest
         side = 0 if count_a <= count_b else 1
         count, first_seed = (count_b, b.seeds) if side else (count_a, a.seeds)
         number = state.sweep_seed
-        if number < count and couple.decided == 0:
+        if number < count and body_pair.decided == 0:
             state.sweep_seed = number + 1
-            # Behind the seeds of this frame: over several frames that a budget cuts, all seeds have their turn.
-            place = (couple.cursor[side] + number) % count
-            state.seed_couple, state.seed_side, state.seed_stage = state.sweep_couple, side, SWEEP
+            # After the seeds of this frame: over several frames cut by a budget, all seeds get their turn.
+            place = (body_pair.cursor[side] + number) % count
+            state.seed_body_pair, state.seed_side, state.seed_stage = state.sweep_body_pair, side, SWEEP
             state.seed_facet = work.seed_order[first_seed + place]
             work.counts.samples += 1
             begin_pass(work, 1 - side)
             return
-        state.sweep_couple, state.sweep_seed = state.sweep_couple + 1, 0
+        state.sweep_body_pair, state.sweep_seed = state.sweep_body_pair + 1, 0
     state.phase, state.complete = FINISHED, 1
 
 
 @kernel
 def begin_item(work: Work, item: Item, used: int) -> int:
-    """Update the pair of an item (§3.3) and test it (§4.2): to be refined, or separated. Returns the operations, `used` included.
+    """Update the pair of an item (§3.3) and test it (§4.2): refine or track it.
 
-    A pending pair was tested when it became pending. An item whose work others do does not begin.
+    Returns the operations, `used` included.
+
+    A pending pair was tested when it became pending. An item whose pair is examined otherwise does not begin.
     """
     if item.kind in (DISCOVERY_PAIR, PENDING_ROOTS, POSTPONED_PAIR):
         set_item(work, item)
@@ -308,7 +332,7 @@ def begin_item(work: Work, item: Item, used: int) -> int:
     if item.kind == REPRESENTATIVE_CELLS and is_of_one_body(work, pair) and are_neighbours(work, pair):
         lose(work, item.listed)
         return used
-    if item.kind == TRACKED_PAIR and is_known(work, Key(OF_TRACKER, pair)):
+    if item.kind == TRACKED_PAIR and is_known(work, Key(TRACKER_KEY, pair)):
         return used
     make_fresh(work, pair)
     gap = gap_of_facets(work, pair)
@@ -322,7 +346,10 @@ def begin_item(work: Work, item: Item, used: int) -> int:
 
 @kernel(forceinline=True)
 def updated_pair(work: Work, item: Item) -> tuple[FacetPair, int]:
-    """Return the pair of an item as it is now (§3.3), and the number of distances: closer, ordered, or coarser within the error."""
+    """Return the current pair of an item (§3.3), and the number of distances.
+
+    Closer, ordered, or coarser within the error.
+    """
     pair, tests = item.pair, 0
     if item.kind == TRACKED_PAIR and (item.listed + work.carried.stamp) % WALKS == 0:
         pair, tests = walk(work, pair)
@@ -337,27 +364,33 @@ def updated_pair(work: Work, item: Item) -> tuple[FacetPair, int]:
 def set_item(work: Work, item: Item) -> None:
     """Make an item the current one: no row, and no separated pair so far."""
     state = work.state
-    state.item_kind, state.item_listed, state.item_couple, state.goal = item.kind, item.listed, item.pair.couple, item.goal
+    state.item_kind, state.item_listed, state.item_body_pair, state.goal = item.kind, item.listed, item.pair.body_pair, item.goal
     state.item_hit, state.item_row = 0, -1
     state.closest_a, state.closest_b, state.closest_gap = -1, -1, math.inf
 
 
 @kernel(forceinline=True)
 def settle_separated(work: Work, kind: int, pair: FacetPair, gap: float) -> int:
-    """Note the separated pair of the current item, as coarse as it may be (§4.2); `end_item` tracks it. Returns the tests."""
+    """Note the current item's separated pair, coarsened (§4.2); returns the tests.
+
+    `end_item` tracks it.
+    """
     state, tests = work.state, 0
     if kind in (TRACKED_PAIR, SEED_PAIR):
         pair, gap, tests = coarsen(work, pair, gap)
     if kind == REMAINING_PAIR:
         state.item_kind = NO_ITEM
-    elif kind not in (REPRESENTATIVE_PAIR, REPRESENTATIVE_CELLS):  # these are looked for further up first
+    elif kind not in (REPRESENTATIVE_PAIR, REPRESENTATIVE_CELLS):  # for these, coarser pairs are tried first
         state.closest_gap, state.closest_a, state.closest_b = gap, pair.a, pair.b
     return tests
 
 
 @kernel
 def end_item(work: Work) -> Item:
-    """Act on what the current item led to; returns the item that follows from it: the cells of a representative, or none."""
+    """Act on the result of the current item; returns the item that follows from it.
+
+    The cells of a representative, or none.
+    """
     state = work.state
     kind, has_row, listed = state.item_kind, state.item_hit != 0, state.item_listed
     state.item_kind = NO_ITEM
@@ -365,8 +398,8 @@ def end_item(work: Work) -> Item:
         if has_row:
             work.rows[state.item_row].sample = listed
         elif kind == REPRESENTATIVE_PAIR:
-            cells = cells_of(work, listed_pair(work, listed, state.item_couple))
-            if not is_known(work, Key(OF_CELL, cells)):
+            cells = cells_of(work, listed_pair(work, listed, state.item_body_pair))
+            if not is_known(work, Key(CELL_KEY, cells)):
                 return Item(REPRESENTATIVE_CELLS, listed, cells, ONE_ROW)
     elif kind == REPRESENTATIVE_CELLS:
         if not has_row:
@@ -375,7 +408,7 @@ def end_item(work: Work) -> Item:
         if kind == SEED_PAIR:
             remember_seed(work)
         if kind != POSTPONED_PAIR and not has_row and state.closest_a >= 0:
-            track(work, FacetPair(state.item_couple, state.closest_a, state.closest_b), state.closest_gap)
+            track(work, FacetPair(state.item_body_pair, state.closest_a, state.closest_b), state.closest_gap)
     return no_item()
 
 
@@ -388,10 +421,13 @@ def lose(work: Work, listed: int) -> None:
 
 @kernel
 def remember_seed(work: Work) -> None:
-    """Write the pair that the last seed led to, if that has rows, to the ring: `reached.undiscovered` is estimated from it."""
+    """Write the pair that the last seed led to, if it has rows, to the ring.
+
+    `reached.undiscovered` is estimated from it.
+    """
     state, carried, key = work.state, work.carried, LED_NOWHERE
     if state.item_hit != 0:
-        bodies, pair = work.couples[state.item_couple].body, pair_with_seed(work, state.seed_closest)
+        bodies, pair = work.body_pairs[state.item_body_pair].body, pair_with_seed(work, state.seed_closest)
         key = (((as_int64(bodies[0]) * BODY_MIX + bodies[1]) << 40) ^ (pair.a << 20) ^ pair.b) & LARGEST_KEY
     work.ring[carried.ring_place] = key
     carried.ring_place = (carried.ring_place + 1) % RING_LENGTH
@@ -400,9 +436,9 @@ def remember_seed(work: Work) -> None:
 @kernel
 def track(work: Work, pair: FacetPair, gap: float) -> None:
     """Track a separated pair (§3.4), unless it is tracked already."""
-    state, relative = work.state, work.relative[pair.couple]
+    state, relative = work.state, work.relative[pair.body_pair]
     relative.nearest = min(relative.nearest, gap)
-    key = Key(OF_TRACKER, pair)
+    key = Key(TRACKER_KEY, pair)
     slot, found = find_slot(work, key)
     if not found:
         put_key(work, slot, key)

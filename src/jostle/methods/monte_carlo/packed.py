@@ -1,11 +1,11 @@
-"""The facets of all bodies in flat arrays, as the search wants them: one number for each facet, whatever its body and level.
+"""The facets of all bodies in flat arrays, numbered across bodies and levels.
 
-Rigid bodies with equal shapes share a range of facets; a deforming body has its own, in which a facet is brought up to date when
-it is first looked at after its vertices changed (Guy and Debunne §5.1: "those that belong to the facet list"). Nothing passes
-over all facets or vertices in a frame, but for the largest coordinate of bodies that deformed.
+Rigid bodies with equal shapes share a range of facets; a deforming body has its own, in which a facet is updated when it is first
+used after its vertices changed (Guy and Debunne §5.1: "those that belong to the facet list"). No frame visits all facets or
+vertices, except for the largest coordinate of bodies that deformed.
 
-A facet has a row of `Facet` and one of `Link` (`work.py`). Places of other arrays (vertices, corners, averages) stand in the row of
-the body, as addresses.
+A facet has a row of `Facet` and one of `Link` (`work.py`). The row of a body has the addresses of other arrays (vertices, corners,
+averages).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from jostle.methods.monte_carlo.shape import ShellShape
 from jostle.methods.monte_carlo.work import EdgePlane, Facet, FacetPair, Link, PackedBody, Work
 from jostle.shapes.mesh import Mesh
 
-RANGES = ["first", "coarsest", "coarsest_end", "seeds", "epoch", "moving"]  # what bodies with equal shapes have in common
+RANGES = ["first", "coarsest", "coarsest_end", "seeds", "epoch", "moving"]  # fields that bodies with equal shapes share
 ALWAYS = np.iinfo(np.int32).max  # the stamp of a rigid facet
 
 
@@ -44,10 +44,10 @@ class Packed:
     def __init__(self, bodies: Bodies, shapes: tuple[ShellShape, ...]) -> None:
         self.shapes = shapes
         self.bodies: NDArray[Any] = np.zeros(max(1, len(bodies)), PackedBody.dtype)
-        self._kept: list[dict[str, NDArray[Any]]] = [{} for _ in shapes]  # arrays whose addresses stand in the rows
+        self._kept: list[dict[str, NDArray[Any]]] = [{} for _ in shapes]  # arrays whose addresses are in the rows
         self._seen: list[Floats | None] = [None] * len(bodies)
         firsts, shape_of_body = number_shapes(shapes, alone=bodies.deformable)
-        parts: list[tuple[NDArray[Any], ...]] = []
+        parts = [_no_facets()]
         first = children = neighbours = seeds = edges = 0
         for body, shape in enumerate(shapes):
             moving = bool(bodies.deformable[body])
@@ -57,7 +57,7 @@ class Packed:
                 coarsest, coarsest_end = (first + int(number) for number in shape.level_first[-2:])
                 for name, number in zip(RANGES, (first, coarsest, coarsest_end, seeds, 0, moving), strict=True):
                     row[name] = number
-                first += len(shape.corner)
+                first += len(shape.radius)
                 children, neighbours = children + len(shape.child), neighbours + len(shape.neighbour)
                 seeds += coarsest_end - coarsest
                 edges += len(shape.edge_plane)
@@ -65,9 +65,8 @@ class Packed:
                 for name in RANGES:
                     row[name] = self.bodies[twin][name]
             self._describe(body, bodies.meshes[body], shape)
-        self.facets, links, self.child, self.neighbour, self.seeds, self.stamp, self.planes = (
-            (np.ascontiguousarray(np.concatenate(column)) for column in zip(*parts, strict=True)) if parts else _no_facets()
-        )
+        columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+        self.facets, links, self.child, self.neighbour, self.seeds, self.stamp, self.planes = columns
         end = np.zeros(1, Link.dtype)
         end["children"], end["around"] = children, neighbours
         self.links = np.concatenate([links, end])
@@ -89,7 +88,10 @@ class Packed:
             row[name] = array.ctypes.data, array.size
 
     def follow(self, frame: Frame, boxes: tuple[Floats, Floats]) -> None:
-        """Take in the vertices of bodies that deformed; boxes (n,3) each: those of the bodies in their own frames, now."""
+        """Update the vertices of bodies that deformed.
+
+        boxes (n,3) each: of the bodies in their own frames, now.
+        """
         for body in frame.bodies.deforming:
             vertices = frame.vertices[body]
             if vertices is not self._seen[body]:
@@ -101,7 +103,7 @@ class Packed:
                 if row["epoch"] >= ALWAYS:
                     row["epoch"] = 0
                     begin = int(row["first"])
-                    self.stamp[begin : begin + len(self.shapes[body].corner)] = -1
+                    self.stamp[begin : begin + len(self.shapes[body].radius)] = -1
                 row["farthest"] = max(map(abs, (*boxes[0][body].tolist(), *boxes[1][body].tolist())))
 
 
@@ -111,8 +113,11 @@ def _no_facets() -> tuple[NDArray[Any], ...]:
 
 
 def _facets(shape: ShellShape, first: int, children: int, neighbours: int, edges: int, moving: bool) -> tuple[NDArray[Any], ...]:
-    """Facets, links, children, neighbours, seeds of the coarsest level, stamps and planes of a shape, numbered from `first` on."""
-    count = len(shape.corner)
+    """The arrays of a shape, numbered from `first` on.
+
+    Facets, links, children, neighbours, seeds of the coarsest level, stamps and planes.
+    """
+    count = len(shape.radius)
     half = 0.5 * shape.thickness
     facets = np.empty(count, Facet.dtype)
     facets["middle"] = shape.centre - half[:, None] * shape.normal
@@ -134,13 +139,16 @@ def _facets(shape: ShellShape, first: int, children: int, neighbours: int, edges
 
 
 def cell_level(levels: int) -> int:
-    """Return the level whose pairs of facets stand for a place of contact: two up where there are four or more, else one up."""
+    """Return the level whose facet pairs are contact sites.
+
+    Two up where there are four or more levels, else one up.
+    """
     return min(2 if levels >= 4 else 1, levels - 1)
 
 
 def _ancestors(shape: ShellShape, level: int) -> Ints:
-    """Return for each facet its ancestor of a level; of coarser levels the facet itself."""
-    ancestor = np.arange(len(shape.corner), dtype=np.int32)
+    """Return each facet's ancestor of a level; for coarser facets, the facet itself."""
+    ancestor = np.arange(len(shape.radius), dtype=np.int32)
     for finer in range(level - 1, -1, -1):
         part = slice(int(shape.level_first[finer]), int(shape.level_first[finer + 1]))
         ancestor[part] = ancestor[shape.parent[part]]
@@ -149,7 +157,7 @@ def _ancestors(shape: ShellShape, level: int) -> Ints:
 
 @kernel
 def refresh_facet(work: Work, body: PackedBody, f: int) -> None:
-    """Bring facet f of a deforming body up to date."""
+    """Update facet f of a deforming body."""
     g = f - body.first
     arrays = FacetArrays(
         int32_at(body.corner.address, body.corner.length),
@@ -169,16 +177,16 @@ def refresh_facet(work: Work, body: PackedBody, f: int) -> None:
 
 @kernel(forceinline=True)
 def make_fresh(work: Work, pair: FacetPair) -> None:
-    """Bring two facets up to date, where a body deforms."""
-    couple = work.couples[pair.couple]
-    if couple.moving != 0:
-        make_one_fresh(work, work.bodies[couple.body[0]], pair.a)
-        make_one_fresh(work, work.bodies[couple.body[1]], pair.b)
+    """Update the facets of a pair, where a body deforms."""
+    body_pair = work.body_pairs[pair.body_pair]
+    if body_pair.moving != 0:
+        make_one_fresh(work, work.bodies[body_pair.body[0]], pair.a)
+        make_one_fresh(work, work.bodies[body_pair.body[1]], pair.b)
 
 
 @kernel
 def make_one_fresh(work: Work, body: PackedBody, f: int) -> None:
-    """Bring facet f of a body up to date, where it deforms."""
+    """Update facet f of a body, if that deforms."""
     if work.stamps[f] != ALWAYS and work.stamps[f] != body.epoch:
         refresh_facet(work, body, f)
 
@@ -197,7 +205,7 @@ def are_neighbours(work: Work, pair: FacetPair) -> bool:
 @kernel(forceinline=True)
 def faces_share_a_vertex(work: Work, pair: FacetPair) -> bool:
     """Return whether two faces of one body share a welded vertex."""
-    body = work.bodies[work.couples[pair.couple].body[0]]
+    body = work.bodies[work.body_pairs[pair.body_pair].body[0]]
     welded = int32_at(body.welded.address, body.welded.length)
     i, j = 3 * (pair.a - body.first), 3 * (pair.b - body.first)
     p, q, r = welded[i], welded[i + 1], welded[i + 2]
@@ -207,7 +215,7 @@ def faces_share_a_vertex(work: Work, pair: FacetPair) -> bool:
 
 @kernel(forceinline=True)
 def first_face(work: Work, f: int) -> int:
-    """Return the face that stands for a facet: the first one below it, a facet of level 0 itself."""
+    """Return the face that represents a facet: the first one below it, or itself."""
     while work.links[f].level > 0:
         f = as_int64(work.child[work.links[f].children])
     return f

@@ -1,11 +1,11 @@
-"""The list of sample pairs (Guy and Debunne §3.4): what is followed from frame to frame, one list for all bodies.
+"""The list of sample pairs (§3.4): followed from frame to frame, for all bodies.
 
-First one representative of each contact site (a pair of cells, facets some levels up, with rows below it), then separated pairs
-that are tracked, then the other rows. A separated pair is tracked while its gap is below k times the least of its couple, plus ε.
-The number is bounded. What a frame that was cut did not come to look at stays, ahead of what it found, so that all get their turn.
+First one representative of each contact site (a pair of cells, facets some levels up, with rows below it), then tracked pairs,
+which are separated, then the other rows. A separated pair is tracked while its gap is below k times the least of its body pair,
+plus ε. The length is bounded. Pairs that a frame cut short did not examine stay, ahead of new ones, so that all get their turn.
 
-A pair ages (§5.5) as long as it touches and its middles stay where they are relative to each other, within 1 % of the size of the
-bodies a second. Regions are cells that hang together over neighbouring facets on one side.
+A pair ages (§5.5) as long as it touches and its middles keep their relative position, within 1 % of the size of the bodies per
+second. Regions are cells connected by neighbouring facets on one side.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from jostle._types import Floats, Ints
 from jostle.geometry.vector import dot, length, minus, point_from, write_point_from
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
-from jostle.kernels.structs import Addresses, Rows
-from jostle.methods.monte_carlo.average_planes import placed_by
+from jostle.kernels.structs import Addresses
+from jostle.methods.monte_carlo.average_planes import between_middles
+from jostle.methods.monte_carlo.levels import lowest_connected
 from jostle.methods.monte_carlo.packed import make_fresh
 from jostle.methods.monte_carlo.work import (
-    OF_CELL,
-    OF_PAIR,
-    OF_TRACKER,
+    CELL_KEY,
+    PAIR_KEY,
+    TRACKER_KEY,
     FacetPair,
     Key,
     ListedPair,
@@ -35,11 +36,14 @@ from jostle.methods.monte_carlo.work import (
     pair_of,
     with_neighbour,
 )
-from jostle.methods.monte_carlo.workspace import couple_of, find_slot, is_known
+from jostle.methods.monte_carlo.workspace import body_pair_of, find_slot, is_known
 
 
 class SamplePairs(NamedTuple):
-    """The list of sample pairs, one row for each; facets by the numbers of `ShellShape`, bodies by their place in `Bodies`."""
+    """The list of sample pairs, one row each.
+
+    Facets by the numbers of `ShellShape`, bodies by their place in `Bodies`.
+    """
 
     body_a: Ints
     body_b: Ints
@@ -50,60 +54,47 @@ class SamplePairs(NamedTuple):
     distance: Floats  # of the middles
     gap: Floats  # a lower bound of the distance of what is below the two facets; 0 where faces touch
     age: Floats  # seconds
-    region: Ints  # -1 where nothing touches, or where it is not known any more
+    region: Ints  # -1 where nothing touches, or where it is unknown
     touching: NDArray[np.bool_]
-
-
-class PairStatus(NamedTuple):
-    """What a frame found of a pair: the kind of its row (0 for none), its region (-1 for none), its gap."""
-
-    kind: int
-    region: int
-    gap: float
-
-
-class ListPart(NamedTuple):
-    """A part of the list of the last frame, and what the hash table says of pairs that this frame has come to."""
-
-    what: int
-    begin: int
-    end: int
 
 
 @kernel
 def make_list(addresses: Addresses, dt: float) -> None:
-    """Write the list for the next frame to `next_listed`, and number the regions; dt seconds have passed since the last frame."""
+    """Write the next frame's list to `next_listed`, and number the regions.
+
+    dt seconds have passed since the last frame.
+    """
     work = open_work(addresses)
     ends = work.ends
     work.counts.regions = join_cells(work)
     ends.written = 0
-    keep_unseen(work, ListPart(OF_CELL, 0, ends.representatives))
+    keep_unseen(work, CELL_KEY, 0, ends.representatives)
     for k in range(work.state.cells):
         list_row(work, as_int64(work.cells[k].row), k, dt)
     representatives = ends.written
-    keep_unseen(work, ListPart(OF_TRACKER, ends.representatives, ends.tracked))
+    keep_unseen(work, TRACKER_KEY, ends.representatives, ends.tracked)
     list_trackers(work)
     tracked = ends.written
-    keep_unseen(work, ListPart(OF_PAIR, ends.tracked, ends.all))
+    keep_unseen(work, PAIR_KEY, ends.tracked, ends.all)
     for row in range(work.state.rows):
         # Representatives are the first rows of their cells; the others come last.
-        slot, _ = find_slot(work, Key(OF_CELL, cells_of(work, pair_of(work.rows[row].pair))))
+        slot, _ = find_slot(work, Key(CELL_KEY, cells_of(work, pair_of(work.rows[row].pair))))
         cell = as_int64(work.payload[slot])
         if work.cells[cell].row != row:
             list_row(work, row, cell, dt)
     ends.representatives, ends.tracked, ends.all = representatives, tracked, ends.written
-    keep_couples(work)
+    keep_body_pairs(work)
 
 
 @kernel(forceinline=True)
-def keep_couples(work: Work) -> None:
-    """Keep the couples: in the next frame their seeds go on where they are."""
-    work.task.known_couples = work.task.couples
-    for k in range(work.task.couples):
-        couple, known = work.couples[k], work.known[k]
-        known.drawn = couple.drawn
+def keep_body_pairs(work: Work) -> None:
+    """Keep the body pairs: in the next frame their seeds resume where they are."""
+    work.task.known_body_pairs = work.task.body_pairs
+    for k in range(work.task.body_pairs):
+        body_pair, known = work.body_pairs[k], work.known[k]
+        known.drawn = body_pair.drawn
         for side in range(2):
-            known.body[side], known.cursor[side] = couple.body[side], couple.cursor[side]
+            known.body[side], known.cursor[side] = body_pair.body[side], body_pair.cursor[side]
 
 
 @kernel(forceinline=True)
@@ -113,20 +104,23 @@ def is_full(work: Work) -> bool:
 
 
 @kernel
-def keep_unseen(work: Work, part: ListPart) -> None:
-    """Keep what was not looked at, unless the frame has come to it in another way, or its bodies are apart."""
-    for i in range(part.begin, part.end):
+def keep_unseen(work: Work, kind: int, begin: int, end: int) -> None:
+    """Keep the listed pairs begin … end-1 that the frame did not examine.
+
+    Not those whose key of this kind it found otherwise, nor those whose bodies are apart.
+    """
+    for i in range(begin, end):
         if work.looked_at[i] != 0 or is_full(work):
             continue
         sample = work.listed[i]
-        couple = couple_of(work, sample)
-        if couple < 0:
+        body_pair = body_pair_of(work, sample)
+        if body_pair < 0:
             continue
-        work.counts.last_couple = couple
-        pair = FacetPair(couple, as_int64(sample.facet_a), as_int64(sample.facet_b))
-        if part.what == OF_CELL:
+        work.counts.last_body_pair = body_pair
+        pair = FacetPair(body_pair, as_int64(sample.facet_a), as_int64(sample.facet_b))
+        if kind == CELL_KEY:
             pair = cells_of(work, pair)
-        if not is_known(work, Key(part.what, pair)):
+        if not is_known(work, Key(kind, pair)):
             copy_pair(work.next_listed[work.ends.written], sample)
             work.ends.written += 1
 
@@ -136,9 +130,9 @@ def list_trackers(work: Work) -> None:
     """List the pairs that are apart and near enough: d < k * dmin + ε (§3.4)."""
     for k in range(work.state.trackers):
         tracker = work.trackers[k]
-        relative = work.relative[tracker.pair.couple]
+        relative = work.relative[tracker.pair.body_pair]
         if not is_full(work) and tracker.gap < work.task.follow * relative.nearest + relative.epsilon:
-            write_pair(work, pair_of(tracker.pair), PairStatus(0, -1, tracker.gap))
+            write_pair(work, pair_of(tracker.pair), 0, -1, tracker.gap)
 
 
 @kernel
@@ -147,21 +141,22 @@ def list_row(work: Work, row: int, cell: int, dt: float) -> None:
     if is_full(work):
         return
     found, to = work.rows[row], work.ends.written
-    write_pair(work, pair_of(found.pair), PairStatus(as_int64(found.kind), as_int64(work.region[cell]), found.distance))
+    write_pair(work, pair_of(found.pair), as_int64(found.kind), as_int64(work.region[cell]), found.distance)
     if found.sample >= 0:
         grow_older(work.listed[found.sample], work.next_listed[to], work.task.still * dt, dt)
 
 
 @kernel
-def write_pair(work: Work, pair: FacetPair, status: PairStatus) -> None:
-    """Write the next row of the list: bodies, facets, gap, distance and the place of b's middle relative to a's; age 0."""
+def write_pair(work: Work, pair: FacetPair, kind: int, region: int, gap: float) -> None:
+    """Write the next row of the list, with age 0.
+
+    kind: of the pair's row, 0 for none; region: -1 for none.
+    """
     make_fresh(work, pair)
-    bodies, sample = work.couples[pair.couple].body, work.next_listed[work.ends.written]
+    bodies, sample = work.body_pairs[pair.body_pair].body, work.next_listed[work.ends.written]
     sample.body_a, sample.body_b, sample.facet_a, sample.facet_b = bodies[0], bodies[1], pair.a, pair.b
-    sample.kind, sample.region = status.kind, status.region
-    b = placed_by(work.relative[pair.couple], point_from(work.facets[pair.b].middle, 0))
-    between = minus(b, point_from(work.facets[pair.a].middle, 0))
-    sample.gap, sample.distance, sample.age = status.gap, length(between), 0.0
+    between = between_middles(work, pair)
+    sample.kind, sample.region, sample.gap, sample.distance, sample.age = kind, region, gap, length(between), 0.0
     write_point_from(sample.between, 0, between)
     work.ends.written += 1
 
@@ -177,24 +172,18 @@ def copy_pair(to: ListedPair, sample: ListedPair) -> None:
 
 @kernel(forceinline=True)
 def grow_older(old: ListedPair, new: ListedPair, still: float, dt: float) -> None:
-    """Let a pair be as old as it was in the last list and dt, if it has not moved by more than `still` (§5.5)."""
+    """Add dt to the age of a pair that has not moved by more than `still` (§5.5)."""
     d = minus(point_from(new.between, 0), point_from(old.between, 0))
     if dot(d, d) <= still * still:
         new.age = old.age + dt
 
 
-@kernel(forceinline=True)
-def first_of_region(region: Rows[int], k: int) -> int:
-    """Return the cell that stands for the region of cell k; paths are halved."""
-    while region[k] != k:
-        region[k] = region[region[k]]
-        k = as_int64(region[k])
-    return k
-
-
 @kernel
 def join_cells(work: Work) -> int:
-    """Number the regions: cells that hang together over neighbours on one side. Writes `region`; returns their number."""
+    """Number the regions: cells connected by neighbours on one side.
+
+    Writes `region`; returns the number of regions.
+    """
     region = work.region
     for k in range(work.state.cells):
         region[k] = k
@@ -206,9 +195,9 @@ def join_cells(work: Work) -> int:
                 # Each pair of neighbouring cells once.
                 if work.neighbour[place] < f:
                     continue
-                slot, found = find_slot(work, Key(OF_CELL, with_neighbour(work, pair, side, place)))
+                slot, found = find_slot(work, Key(CELL_KEY, with_neighbour(work, pair, side, place)))
                 if found:
-                    p, q = first_of_region(region, k), first_of_region(region, as_int64(work.payload[slot]))
+                    p, q = lowest_connected(region, k), lowest_connected(region, as_int64(work.payload[slot]))
                     region[max(p, q)] = min(p, q)
     return number_regions(work)
 
@@ -218,7 +207,7 @@ def number_regions(work: Work) -> int:
     """Replace the cells in `region` by numbers 0, 1, …; returns how many there are."""
     region, regions = work.region, 0
     for k in range(work.state.cells):
-        # The first cell of a region stands for it, and so has its number already.
+        # The first cell of a region represents it, so it is numbered already.
         if region[k] == k:
             region[k] = -1 - regions
             regions += 1

@@ -1,9 +1,9 @@
-"""Refinement (Guy and Debunne §4.2): a pair of facets that no direction parts is replaced by pairs of children.
+"""Refinement (§4.2): a facet pair that is not separated becomes pairs of children.
 
-The larger of the two facets is replaced by its children, each of them is tested against the other facet at once, and those that
-are not parted from it go on the stack. As the rule depends on the pair alone, each pair of faces is reached by one path from its
-pair of coarsest facets, and what was refined before in this frame need not be again. Of those apart the one with the least gap is
-kept: it is followed when nothing touches (§3.4).
+The larger of the two facets is replaced by its children; each child is tested against the other facet at once, and those that are
+not separated go on the stack. Since the rule depends on the pair alone, each face pair is reached by one path from its root pair,
+and a pair refined before in this frame need not be refined again. Of the separated pairs the one with the least gap is kept: it is
+tracked when nothing touches (§3.4).
 
 In one body, a facet against itself is replaced by all pairs of its children, each child with itself among them.
 """
@@ -35,7 +35,7 @@ def exchange(work: Work, i: int, j: int) -> None:
 
 @kernel(forceinline=True)
 def splits_first(work: Work, pair: FacetPair) -> bool:
-    """Return whether the first facet is the one to be replaced by its children: the larger one that has some."""
+    """Return whether to split the first facet: the larger one that has children."""
     if work.links[pair.a].level == 0:
         return False
     return work.links[pair.b].level == 0 or work.facets[pair.a].radius >= work.facets[pair.b].radius
@@ -49,8 +49,11 @@ def has_edge_planes(work: Work, pair: FacetPair) -> bool:
 
 @kernel(forceinline=True)
 def refine(work: Work, pair: FacetPair) -> int:
-    """Push pairs of children that are not parted, and note the least gap of the others; returns the number of tests."""
-    state, relative = work.state, work.relative[pair.couple]
+    """Push child pairs that are not separated; note the least gap of the others.
+
+    Returns the number of tests.
+    """
+    state, relative = work.state, work.relative[pair.body_pair]
     split_a = splits_first(work, pair)
     f = pair.a if split_a else pair.b
     a, b = cylinder_of(work.facets[pair.a]), in_first_frame(relative, cylinder_of(work.facets[pair.b]))
@@ -58,7 +61,7 @@ def refine(work: Work, pair: FacetPair) -> int:
     begin, end = as_int64(work.links[f].children), as_int64(work.links[f + 1].children)
     for k in range(begin, end):
         g = as_int64(work.child[k])
-        finer = FacetPair(pair.couple, g, pair.b) if split_a else FacetPair(pair.couple, pair.a, g)
+        finer = FacetPair(pair.body_pair, g, pair.b) if split_a else FacetPair(pair.body_pair, pair.a, g)
         make_fresh(work, finer)
         if split_a:
             a = cylinder_of(work.facets[g])
@@ -73,7 +76,7 @@ def refine(work: Work, pair: FacetPair) -> int:
             continue
         push(work, finer)
         if gap < deepest:
-            # The deepest comes first: where one row is enough it is found sooner.
+            # The deepest comes first: where one row is enough, it is found sooner.
             deepest = gap
             exchange(work, first, state.height - 1)
     if state.height > first + 1:
@@ -83,14 +86,17 @@ def refine(work: Work, pair: FacetPair) -> int:
 
 @kernel
 def refine_itself(work: Work, pair: FacetPair) -> int:
-    """Push the pairs of children of one facet of one body that are not parted; returns the number of tests."""
+    """Push the child pairs of one facet with itself that are not separated.
+
+    Returns the number of tests.
+    """
     begin, end = as_int64(work.links[pair.a].children), as_int64(work.links[pair.a + 1].children)
     tests = 0
     for k in range(begin, end):
         g = as_int64(work.child[k])
-        push(work, FacetPair(pair.couple, g, g))
+        push(work, FacetPair(pair.body_pair, g, g))
         for m in range(k + 1, end):
-            children = FacetPair(pair.couple, g, as_int64(work.child[m]))
+            children = FacetPair(pair.body_pair, g, as_int64(work.child[m]))
             make_fresh(work, children)
             tests += 1
             if gap_of_facets(work, children) <= 0.0:

@@ -1,8 +1,8 @@
-"""A rehearsal: what a first frame loads is loaded before there is a budget to break.
+"""Load what a first frame needs before there is a budget to break.
 
-Compiled kernels are read from disk when they are first called: 120 ms for the first frame of a process, 5 ms more for the first
-frame in which faces touch, and again for the first table that grows. So the first detector of a process lets two small bodies
-collide, one of which deforms, and grows a table, on arrays of its own.
+Compiled kernels are loaded from disk on their first call: 120 ms for the first frame of a process, 5 ms more for the first frame in
+which faces touch, and again for the first table that grows. So the first detector of a process makes two small bodies collide, one
+of them deforming, and grows a table, on arrays of its own.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from jostle.shapes.mesh import Mesh
 
 CORNERS = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 FACES = ((0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3))
-LONG = 1.0  # seconds of budget: what is loaded must not be cut off
+LONG = 1.0  # seconds of budget: loading must not be cut off
 
 _rehearsed = False
 
 
 def rehearse(start: Callable[[Bodies, tuple[ShellShape, ...]], Detector]) -> None:
-    """Run two frames of a detector that `start` begins; once in a process."""
+    """Run two frames of a detector that `start` creates; once in a process."""
     global _rehearsed
     if _rehearsed:
         return
-    _rehearsed = True  # before: the detector that is started here is one as well
+    _rehearsed = True  # set before, because the detector started here rehearses, too
     mesh = Mesh(np.array(CORNERS), np.array(FACES))
     shape, deformable = prepare(mesh, None, None), np.array([False, True])
     bodies = Bodies(np.arange(2, dtype=np.int32), ("first", "second"), (mesh, mesh), deformable)

@@ -1,9 +1,11 @@
-"""Taking turns (Guy and Debunne §3.2): what one frame did not come to look at, the next one begins with.
+"""Round robin (§3.2): a frame begins where the last one was cut short.
 
-Pairs of coarsest facets that are not parted, and wait for being looked at, come in the order in which a frame met them, which is
-another one in each frame. Sorted, they are the same list but for what came and went, and a frame goes on behind the pair at which
-the last one was cut: with time for a third of them, all are looked at in three frames. (With 20,000 operations a frame, and in the
-order in which they came, a region of eight or more pairs was missed for up to 6 frames in `horseshoe_and_clover`; so for 3.)
+Pending root pairs come in the order in which a frame found them, which differs from frame to frame. Sorted, the list changes
+little, and a frame resumes after the pair at which the last one was cut: with time for a third of them, all are examined in three
+frames. (With 20,000 operations a frame, unsorted, a region of eight or more pairs was missed for up to 6 frames in
+`horseshoe_and_clover`; sorted, for 3.)
+
+Two kinds of pairs take turns: *hot* ones, which have rows already, and *cold* ones, which have none.
 """
 
 from __future__ import annotations
@@ -12,14 +14,14 @@ from jostle.kernels.jit import kernel
 from jostle.kernels.sort import first_gap
 from jostle.methods.monte_carlo.work import Entry, FacetPair, Work, pair_of, write_entry
 
-BELOW_ROWS_SHARE = 3  # of the work below pairs with rows, to one below the others: most regions come up beside others
+BELOW_ROWS_SHARE = 3  # parts of the work below pairs with rows, to one below the others: most regions appear beside others
 
 
 @kernel(forceinline=True)
 def is_behind(entry: Entry, pair: FacetPair) -> bool:
-    """Return whether an entry comes behind a pair."""
-    if entry.couple != pair.couple:
-        return entry.couple > pair.couple
+    """Return whether an entry comes after a pair."""
+    if entry.body_pair != pair.body_pair:
+        return entry.body_pair > pair.body_pair
     if entry.a != pair.a:
         return entry.a > pair.a
     return entry.b > pair.b
@@ -27,7 +29,10 @@ def is_behind(entry: Entry, pair: FacetPair) -> bool:
 
 @kernel
 def sort_pending(work: Work) -> None:
-    """Sort what is pending by (couple, facet a, facet b): `kernels/sort.py` for rows of records, which it takes by columns."""
+    """Shell-sort the pending pairs by (body pair, facet a, facet b).
+
+    As in `kernels/sort.py`, which sorts columns, not records.
+    """
     entries, count = work.pending, work.state.tail
     gap = first_gap(count)
     while gap > 0:
@@ -42,7 +47,10 @@ def sort_pending(work: Work) -> None:
 
 @kernel
 def turn_pending(work: Work, first: int) -> None:
-    """Turn what is pending so that it begins with one of its entries: both parts reversed, then the whole."""
+    """Rotate the pending pairs to begin with entry `first`.
+
+    Both parts are reversed, then the whole.
+    """
     entries, count = work.pending, work.state.tail
     for part in range(3):
         i, j = (first if part == 1 else 0), (first if part == 0 else count) - 1
@@ -55,7 +63,7 @@ def turn_pending(work: Work, first: int) -> None:
 
 @kernel
 def first_behind(work: Work, mark: Entry) -> int:
-    """Return the first of what is pending, sorted, behind a mark; 0 where there is none."""
+    """Return the first sorted pending pair after a mark; 0 where there is none."""
     pair = pair_of(mark)
     low, high = 0, work.state.tail
     while low < high:
@@ -69,7 +77,10 @@ def first_behind(work: Work, mark: Entry) -> int:
 
 @kernel
 def begin_discovery(work: Work) -> None:
-    """Put what is pending in order, from behind the last pair with rows that was looked at; the others have their own start."""
+    """Sort the pending pairs, rotated to begin after the last one that had rows.
+
+    Pairs without rows have their own start.
+    """
     state, count = work.state, work.state.tail
     sort_pending(work)
     hot, cold = first_behind(work, work.carried.hot), first_behind(work, work.carried.cold)
@@ -81,16 +92,18 @@ def begin_discovery(work: Work) -> None:
 
 @kernel(forceinline=True)
 def work_so_far(work: Work) -> int:
-    """Return what a frame has done, in about operations."""
+    """Return the work of a frame so far, in about operations."""
     return work.counts.facet_tests + 4 * work.counts.exact_tests
 
 
 @kernel
 def next_turn(work: Work) -> tuple[int, bool]:
-    """Return the place of the next entry, and whether its turn is one of pairs that have rows already; -1 where all had theirs.
+    """Return the place of the next entry, and whether its turn is for pairs with rows.
 
-    New places are looked for below pairs with rows, and any below the others. Both get their share of the work as long as both have
-    something left: either may need all that a frame has.
+    -1 after all turns.
+
+    Below pairs with rows only new sites are sought, below the others any row. Both get their share of the work as long as both have
+    turns left: either may need all the time of a frame.
     """
     state = work.state
     done, count = work_so_far(work), state.turns
@@ -109,5 +122,5 @@ def next_turn(work: Work) -> tuple[int, bool]:
 
 @kernel(forceinline=True)
 def remember_turn(work: Work, pair: FacetPair, below_rows: bool) -> None:
-    """Note that a pair was looked at: the next frame begins behind it."""
+    """Note that a pair was examined: the next frame begins after it."""
     write_entry(work.carried.hot if below_rows else work.carried.cold, pair)

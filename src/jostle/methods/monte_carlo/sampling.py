@@ -1,20 +1,20 @@
-"""Seeds (Guy and Debunne §3.1, §3.2): from a sample on one body to the closest on the other, and back to the closest on the first.
+"""Seeds (§3.1, §3.2): to the closest sample on the other body, and back.
 
-Samples are the facets of the coarsest level. Seeds come in an order in which successive ones are far apart, one body's and the
-other's by turns, and go on in the next frame where they stopped; the first of a couple is drawn at random. With a priority (§3.2)
-those come first that face the direction of motion, or a camera.
+Samples are the facets of the coarsest level. Successive seeds are far apart, alternate between the two bodies, and resume in the
+next frame where they stopped; the first of a body pair is random. With a priority (§3.2), those that face the direction of motion,
+or a camera, come first.
 
-| stage | the pass goes over | leaves to |
+| stage | the pass visits | leaves to |
 |---|---|---|
-| `NO_PASS` | nothing: no seed is on its way | `THERE` (`draw_seed`), `SWEEP` (`next_item.begin_sweep`) |
+| `NO_PASS` | nothing: there is no current seed | `THERE` (`draw_seed`), `SWEEP` (`next_item.begin_sweep`) |
 | `THERE` | the other body, for the sample closest to the seed | `BACK`, or `NO_PASS` where there is none |
 | `BACK` | the seed's body, for the sample closest to that | `NO_PASS`: the two are the new pair |
-| `SWEEP` | the other body, for all that is not parted from the seed | `NO_PASS` |
+| `SWEEP` | the other body, for all samples not separated from the seed | `NO_PASS` |
 
-Deviation: a pass does not only look for the closest sample. It also tests each pair that it meets, and what is not parted is
-refined to the end later on. So when all samples of one body have been seeds, every pair of coarsest facets was tested, and
-nothing that touches can be left out: a search that ends is exact. In one body (§5.1) closest means: not adjacent, and facing, or
-nearer than at rest.
+Deviation: a pass does not only look for the closest sample. It also tests each pair that it visits, and pairs that are not
+separated are refined to the end later. So when all samples of one body have been seeds, every root pair was tested, and nothing
+that touches is missed: a search that ends is exact. Within one body (§5.1), closest means not adjacent, and facing or nearer than
+at rest.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from jostle.methods.monte_carlo.packed import are_neighbours, make_fresh
 from jostle.methods.monte_carlo.work import Aim, Facet, FacetPair, Work, in_order
 
 NO_PASS, THERE, BACK, SWEEP = range(4)
-PORTION = 256  # facets that a step of a pass looks at
+PORTION = 256  # facets that a step of a pass visits
 FACING, NEARER = 0.3, 0.7  # n_a · n_b, and the share of the distance at rest, below which facets of one body may be a pair
 
 
 @kernel(forceinline=True)
 def begin_pass(work: Work, side: int) -> None:
-    """Let the seed's next pass go over the coarsest level of the body on a side."""
+    """Begin the seed's pass over the coarsest level of the body on a side."""
     state = work.state
-    body = work.bodies[work.couples[state.seed_couple].body[side]]
+    body = work.bodies[work.body_pairs[state.seed_body_pair].body[side]]
     state.pass_next, state.pass_end = body.coarsest, body.coarsest_end
     state.seed_closest, state.seed_distance = -1, math.inf
 
@@ -53,30 +53,33 @@ def faces_towards(facet: Facet, aim: Aim) -> bool:
 
 @kernel
 def draw_seed(work: Work, number: int) -> None:
-    """Take the next seed of a couple and begin its pass."""
-    state, couple, relative = work.state, work.couples[number], work.relative[number]
-    side = as_int64(couple.drawn) & 1
-    couple.drawn += 1
-    body = work.bodies[couple.body[side]]
+    """Draw the next seed of a body pair and begin its pass."""
+    state, body_pair, relative = work.state, work.body_pairs[number], work.relative[number]
+    side = as_int64(body_pair.drawn) & 1
+    body_pair.drawn += 1
+    body = work.bodies[body_pair.body[side]]
     aim = relative.aim_b if side else relative.aim_a
     count = body.coarsest_end - body.coarsest
     f = as_int64(body.first)
     for _ in range(count):
-        cursor = couple.cursor[side] % count
-        couple.cursor[side] = cursor + 1
+        cursor = body_pair.cursor[side] % count
+        body_pair.cursor[side] = cursor + 1
         f = as_int64(work.seed_order[body.seeds + cursor])
         if work.task.order == 0 or faces_towards(work.facets[f], aim):
             break
-    state.seed_couple, state.seed_side, state.seed_facet, state.seed_stage = number, side, f, THERE
+    state.seed_body_pair, state.seed_side, state.seed_facet, state.seed_stage = number, side, f, THERE
     begin_pass(work, 1 - side)
 
 
 @kernel
 def resume_pass(work: Work) -> int:
-    """Compare the seed with the next portion of facets, and turn back at the end; returns the number of tests."""
+    """Compare the seed with the next portion of facets; turn back at the end.
+
+    Returns the number of tests.
+    """
     state = work.state
-    stage, side, couple = state.seed_stage, state.seed_side, work.couples[state.seed_couple]
-    one_body = couple.body[0] == couple.body[1]
+    stage, side, body_pair = state.seed_stage, state.seed_side, work.body_pairs[state.seed_body_pair]
+    one_body = body_pair.body[0] == body_pair.body[1]
     begin, end = state.pass_next, min(state.pass_next + PORTION, state.pass_end)
     best, closest = state.seed_distance, state.seed_closest
     for g in range(begin, end):
@@ -102,16 +105,19 @@ def resume_pass(work: Work) -> int:
 def pair_with_seed(work: Work, g: int) -> FacetPair:
     """Return the pair of the seed and a facet of the other side."""
     state = work.state
-    f, couple = state.seed_facet, state.seed_couple
-    return FacetPair(couple, f, g) if state.seed_side == 0 else FacetPair(couple, g, f)
+    f, body_pair = state.seed_facet, state.seed_body_pair
+    return FacetPair(body_pair, f, g) if state.seed_side == 0 else FacetPair(body_pair, g, f)
 
 
 @kernel
 def may_meet_itself(work: Work, pair: FacetPair, distance: float) -> bool:
-    """Return whether two facets of one body face each other, or are nearer than they were at rest; `distance` is squared."""
+    """Return whether two facets of one body face each other, or came nearer.
+
+    `distance` is squared.
+    """
     if dot(point_from(work.facets[pair.a].axis, 0), point_from(work.facets[pair.b].axis, 0)) < FACING:
         return True
-    body = work.bodies[work.couples[pair.couple].body[0]]
+    body = work.bodies[work.body_pairs[pair.body_pair].body[0]]
     rest = float64_at(body.centre.address, body.centre.length)
     d = minus(point_from(rest, 3 * (pair.b - body.first)), point_from(rest, 3 * (pair.a - body.first)))
     return distance < NEARER * NEARER * dot(d, d)

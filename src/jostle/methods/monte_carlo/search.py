@@ -1,9 +1,9 @@
-"""The search of a detector: sample pairs over layered shells, from frame to frame (Guy and Debunne §3, §4).
+"""The search of a detector, from frame to frame (§3, §4).
 
-`begin_frame`, then `advance` as often as time allows, then `rows` and `end_frame`. The kernel is `examine.examine`; here are its
-arrays, their growth, and what is told of it. A search that ends (`complete`) has found every row: each pair of coarsest facets
-of each couple was tested, and all that is not parted was refined. One that is cut has looked first at what touched in
-the last frame, and the rows that it tells are exact as well. The same seed and the same operations give the same answer.
+Sample pairs over layered shells: `begin_frame`, then `advance` as often as time allows, then `rows` and `end_frame`. The kernel is
+`examine.examine`; this class runs it, grows its arrays and reads its results. A search that ends (`complete`) has found every row:
+each root pair of each body pair was tested, and all that are not separated were refined. One that is cut short has first examined
+what touched in the last frame, and its rows are exact as well. The same seed and operations give the same answer.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from jostle.interface.body_pairs import CandidatePairs
 from jostle.interface.frame import Bodies, Frame
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.random import random_state
-from jostle.methods.monte_carlo.couples import BY_CAMERA, BY_MOTION, set_up_couples
+from jostle.methods.monte_carlo.body_pairs import BY_CAMERA, BY_MOTION, set_up_body_pairs
 from jostle.methods.monte_carlo.examine import examine
 from jostle.methods.monte_carlo.frame_results import share_of_lone_seeds, write_rows
 from jostle.methods.monte_carlo.moving_shells import BoundState, check_bound, start_of_bound_check
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from jostle.methods.monte_carlo.method import MonteCarlo
 
 STILL = 0.01  # of the size of the largest body, a second: what moves no faster ages (§5.5)
-CHECKED = 500  # vertices that a frame compares with the bound on deformation, of each deforming body
+CHECKED = 500  # vertices of each deforming body that a frame checks against the bound on deformation
 ORDERS = {"far": 0, "motion": BY_MOTION, "camera": BY_CAMERA}
 
 
 class Search:
-    """What is looked for among bodies, and what is known of it.
+    """The search among the bodies of a detector.
 
     Parameters
     ----------
@@ -54,12 +54,12 @@ class Search:
         self._settings = settings
         self._random = random_state(settings.seed)
         self._work = Workspace(settings.most_pairs)
-        self._couples = CandidatePairs(np.zeros(0, np.int32), np.zeros(0, np.int32))
+        self._body_pairs = CandidatePairs(np.zeros(0, np.int32), np.zeros(0, np.int32))
         self._bounds: dict[int, BoundState] = {}
         self._broken, self._worst = 0, 0.0
-        self._take(bodies, shapes)
+        self._set_bodies(bodies, shapes)
 
-    def _take(self, bodies: Bodies, shapes: tuple[ShellShape, ...]) -> None:
+    def _set_bodies(self, bodies: Bodies, shapes: tuple[ShellShape, ...]) -> None:
         packed = self._packed = Packed(bodies, shapes)
         self._bodies = bodies
         self._poses = np.zeros((max(1, len(bodies)), 4, 4))
@@ -78,13 +78,13 @@ class Search:
 
     @property
     def near(self) -> float:
-        """Bodies nearer than this length are followed before they touch: the broad phase should find them."""
+        """Bodies nearer than this are followed, so the broad phase should find them."""
         return self._settings.epsilon * self._packed.largest
 
     def change(self, bodies: Bodies, shapes: tuple[ShellShape, ...], old_to_new: NDArray[np.integer[Any]]) -> None:
-        """Follow bodies that came and went; pairs and seeds of the others are kept."""
+        """Update after bodies were added or removed; the others keep pairs and seeds."""
         before = self._packed.bodies["first"]
-        self._take(bodies, shapes)
+        self._set_bodies(bodies, shapes)
         after, work, ends = self._packed.bodies["first"], self._work, self._work.ends
         listed = work["listed"][: ends.all]
         a, b = old_to_new[listed["body_a"]], old_to_new[listed["body_b"]]
@@ -96,11 +96,11 @@ class Search:
         listed[: len(kept)] = kept
         ends.representatives, ends.tracked = int(stays[: ends.representatives].sum()), int(stays[: ends.tracked].sum())
         ends.all = len(kept)
-        known = work["known"][: work.task.known_couples]
+        known = work["known"][: work.task.known_body_pairs]
         known["body"] = old_to_new[known["body"]]
         known = known[(known["body"] >= 0).all(axis=1)]
         work["known"][: len(known)] = known
-        work.task.known_couples = len(known)
+        work.task.known_body_pairs = len(known)
         self._bounds = {int(old_to_new[body]): bound for body, bound in self._bounds.items() if old_to_new[body] >= 0}
 
     def begin_frame(
@@ -112,7 +112,7 @@ class Search:
         row_mode: int,
         error: float = 0.0,
     ) -> None:
-        """Begin with the couples of a frame.
+        """Begin with the body pairs of a frame.
 
         Parameters
         ----------
@@ -120,28 +120,28 @@ class Search:
             Sorted; (a, a) asks for a's collisions with itself.
         frame : Frame
         boxes : two (n,3) arrays
-            Lower and upper corners of the boxes of all bodies in their own frames, as they are in this frame.
+            Lower and upper corners of the current boxes of all bodies, in their own frames.
         clearance : float
             Also look for faces nearer than this length.
         row_mode : int
-            Which rows are wanted, as in `packed_rows`.
+            Which rows are wanted, as in `report/packing.py`.
         error : float
             Facets of two bodies whose points are all within this length of each other are not refined (§4.1).
         """
         work, task = self._work, self._work.task
         count = len(pairs.body_a)
         self._packed.follow(frame, boxes)
-        self._frame, self._couples = frame, pairs
+        self._frame, self._body_pairs = frame, pairs
         self._poses[: len(frame.poses)] = frame.poses
-        if len(work["couples"]) < count:
-            work.put(**{name: _resized(work[name], 2 * count) for name in ("couples", "known", "relative")})
-        task.couples, task.row_mode, task.clearance, task.error = count, row_mode, clearance, error
+        if len(work["body_pairs"]) < count:
+            work.put(**{name: _resized(work[name], 2 * count) for name in ("body_pairs", "known", "relative")})
+        task.body_pairs, task.row_mode, task.clearance, task.error = count, row_mode, clearance, error
         body_a, body_b, before = (read_only_view(array) for array in (pairs.body_a, pairs.body_b, frame.poses_t0))
         work.begin_frame()
-        set_up_couples(work.addresses, body_a, body_b, self._poses, before, self._random)
+        set_up_body_pairs(work.addresses, body_a, body_b, self._poses, before, self._random)
 
     def advance(self, operations: int) -> tuple[bool, int]:
-        """Go on for about so many operations; return whether all is done, and the operations used."""
+        """Search for about this many operations; return whether done, and those used."""
         used = 0
         while True:
             why, more = examine(self._work.addresses, operations - used)
@@ -151,11 +151,14 @@ class Search:
             self._work.grow(why)
 
     def complete(self) -> bool:
-        """Whether every seed of every couple was used, and all that came of it looked at."""
+        """Whether every seed of every body pair was used, with all that followed from it."""
         return bool(self._work.state.complete)
 
-    def saw_all_it_knew_of(self) -> bool:
-        """Whether all that was known to touch, or not to be parted, was looked at; only further seeds may be left."""
+    def examined_all_known(self) -> bool:
+        """Whether everything known to touch or not separated was examined.
+
+        Only further seeds may be left.
+        """
         return bool(self._work.state.phase >= SWEEPING)
 
     def operations(self) -> int:
@@ -167,22 +170,22 @@ class Search:
         return int(self._work.state.rows)
 
     def rows(self) -> Rows:
-        """Return the rows so far, sorted; `pair` is the place in the couples of the frame."""
+        """Return the rows so far, sorted; `pair` is the frame's body pair."""
         count = self.row_count()
-        couple, face_a, face_b = np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count, np.int32)
+        body_pair, face_a, face_b = np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count, np.int32)
         kind, distance = np.empty(count, np.uint8), np.empty(count)
-        write_rows(self._work.addresses, couple, face_a, face_b, kind, distance)
-        return Rows(couple, face_a, face_b, kind, distance)
+        write_rows(self._work.addresses, body_pair, face_a, face_b, kind, distance)
+        return Rows(body_pair, face_a, face_b, kind, distance)
 
     def end_frame(self, dt: float) -> None:
-        """Make the list for the next frame; dt seconds have passed since the last."""
+        """Write the list for the next frame; dt seconds have passed since the last."""
         self._old_pairs = int(self._work.ends.all)
         make_list(self._work.addresses, float(dt))
         self._work.adopt_next_list()
         self._check_bounds()
 
     def _check_bounds(self) -> None:
-        """Compare some vertices of deforming bodies with the stated bound."""
+        """Check some vertices of deforming bodies against the stated bound."""
         broken, worst = 0, 0.0
         for body in self._bodies.deforming:
             shape = self._packed.shapes[body]
@@ -198,9 +201,9 @@ class Search:
         return Counters(box_tests=facets, triangle_tests=exact, distance_tests=distances)
 
     def reached(self) -> tuple[int, int, float, int, int, float, int, float]:
-        """Return operations, samples, the share of the list looked at, pairs, regions, undiscovered, broken and worst.
+        """Return the first eight fields of `Reached`.
 
-        Undiscovered is the share of the last 256 seeds that led to a region to which no other did (Good and Turing).
+        `undiscovered` is the share of the last 256 seeds that alone found their region (Good and Turing).
         """
         _, _, _, samples, looked, regions, operations, _ = self._work["counts"].item()
         updated = looked / self._old_pairs if self._old_pairs else 1.0
@@ -220,7 +223,7 @@ class Search:
 
 
 def _resized(array: NDArray[Any], count: int) -> NDArray[Any]:
-    """Return an array of more rows, the first being those of another one."""
+    """Return an array of `count` rows that begins with those of another."""
     larger = np.zeros(count, array.dtype)
     larger[: len(array)] = array
     return larger

@@ -1,8 +1,8 @@
-"""The order of seeds: successive ones as far apart as possible, all of them in turn (§3.2).
+"""The order of seeds: all in turn, successive ones far apart (§3.2).
 
-Up to `CELLS` facets are put in order greedily: of those that are far from every seed so far, the one farthest from the last comes
-next, so that a run that is cut off anywhere has seen all of the surface. More facets are first cut, along a space-filling
-curve, into `CELLS` runs of neighbours; the runs are put in order, and one facet of each is taken in every round.
+Up to `CELLS` facets are ordered greedily: of those far from every seed so far, the one farthest from the last comes next, so that a
+prefix of any length covers the whole surface. More facets are first cut, along a space-filling curve, into `CELLS` runs of
+neighbours; the runs are ordered, and each round takes one facet of each.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from jostle._types import Floats
 from jostle.geometry.morton import codes_of_points
 
 CELLS = 256
-FAR = 0.7  # of the largest distance from all seeds so far: with 1 successive seeds are no farther apart than by chance
+FAR = 0.7  # of the largest distance from all seeds so far: with 1, successive seeds are no farther apart than by chance
 
 
 def far_apart_order(points: Floats) -> NDArray[np.int32]:
@@ -29,12 +29,11 @@ def far_apart_order(points: Floats) -> NDArray[np.int32]:
     begin, size = bounds[:-1][runs], np.diff(bounds)[runs]
     member = _bit_reversed(int(size.max()))
     places = begin[None, :] + member[:, None]
-    order: NDArray[np.int32] = along[places[member[:, None] < size[None, :]]].astype(np.int32)
-    return order
+    return along[places[member[:, None] < size[None, :]]].astype(np.int32)
 
 
 def greedy_order(points: Floats) -> NDArray[np.int32]:
-    """Return a permutation of few points: of those that are far from all before, the next is the farthest from the last."""
+    """Return a permutation of few points, each far from all before and from the last."""
     count = len(points)
     order = np.zeros(count, np.int32)
     if count == 0:
@@ -52,7 +51,7 @@ def greedy_order(points: Floats) -> NDArray[np.int32]:
 
 
 def _bit_reversed(count: int) -> NDArray[np.int64]:
-    """Return 0 … count-1 in the order of their reversed bits, so that what comes early is spread out."""
+    """Return 0 … count-1 in bit-reversed order: early ones are spread out."""
     bits = max(count - 1, 1).bit_length()
     numbers = np.arange(1 << bits)
     reverse = np.zeros_like(numbers)

@@ -1,9 +1,9 @@
 """The prepared shape: the layered shells of one mesh (§4.1).
 
-Level 0 is the mesh, facet i is face i; coarser levels follow, the coarsest last. `levels.py` decides who is whose parent,
-`shells.py` puts a disc over the vertices under each facet (`sharp_edges.py` two more planes where it fits badly), `neighbours.py`
-says which facets of a level touch, `seed_order.py` in which order seeds are drawn. All of it is in body coordinates at rest;
-`moving_shells.py` carries it along with a deforming body.
+Level 0 is the mesh, facet i is face i; coarser levels follow, the coarsest last. `levels.py` chooses parents, `shells.py` fits a
+disc in front of the vertices under each facet (`sharp_edges.py` adds two planes where it fits badly), `neighbours.py` finds which
+facets of a level touch, `seed_order.py` orders the seeds. Everything is in body coordinates at rest; `moving_shells.py` moves it
+with a deforming body.
 """
 
 from __future__ import annotations
@@ -25,32 +25,31 @@ from jostle.shapes.mesh import Mesh
 
 
 class ShellShape(NamedTuple):
-    """What is kept of a mesh. L levels, F facets in all, V vertices; all arrays are C-contiguous, lengths in the mesh's units.
+    """The layered shells of a mesh: L levels, F facets in all, m faces.
+
+    All arrays are C-contiguous, lengths in the mesh's units.
 
     The guarantee is that of `shells.py`: the faces under a facet lie in the cylinder of its disc.
     """
 
     level_first: Ints  # (L + 1,) facets of level l: level_first[l] … level_first[l + 1] - 1
-    corner: Ints  # (F, 3) rows of `vertex`; at level 0 the mesh's own numbers
-    vertex: Floats  # (V, 3) the mesh's vertices, then three of its own for each coarser facet
+    corner: Ints  # (m, 3) the mesh's faces
     centre: Floats  # (F, 3) of the disc
     normal: Floats  # (F, 3) unit; of a face without area any unit vector across it
-    offset: Floats  # (F,) how far the disc is in front of the barycentre of the corners; rounding at level 0
     radius: Floats  # (F,) of the disc
     thickness: Floats  # (F,) how far behind the disc the vertices under it reach; rounding at level 0
-    reach: Floats  # (F,) radius of a ball about the centre that holds them
     parent: Ints  # (F,) facet of the next coarser level, -1 at the coarsest
     child_first: Ints  # (F + 1,)
     child: Ints  # those of facet f: child[child_first[f]:child_first[f + 1]]; none at level 0, at least one above
     neighbour_first: Ints  # (F + 1,)
-    neighbour: Ints  # those of facet f in the same way, those across an edge first
+    neighbour: Ints  # those of facet f likewise, those across an edge first
     edge_neighbours: Ints  # (F,) how many of them are across an edge
     seed_order: Ints  # (F,) for each level a permutation of its facets, successive ones far apart
     anchor: Ints  # (F, 12) corner j of a coarser facet is the mean of the mesh vertices in columns 4 j … 4 j + 3; 0 at level 0
     in_frame: Floats  # (F, 6) centre and normal of a coarser disc in the frame of its corners; 0 at level 0
     under_first: Ints  # (F + 1,)
-    under: Ints  # the distinct mesh vertices under each coarser facet, in the same way; none at level 0
-    edge_row: Ints  # (F,) row of edge_plane, -1 for facets that do with their disc (`sharp_edges.py`)
+    under: Ints  # the distinct mesh vertices under each coarser facet, likewise; none at level 0
+    edge_row: Ints  # (F,) row of edge_plane, -1 for facets with only their disc (`sharp_edges.py`)
     edge_plane: Floats  # (n, 8) two more planes of facets that reach around sharp edges: normal and height above the middle
     size: float  # diagonal of the mesh's box
 
@@ -63,7 +62,7 @@ def prepare(mesh: Mesh, levels: int | None = None, progress: Progress | None = N
     mesh : Mesh
         Any mesh: open, with faces without area, a soup.
     levels : int, optional
-        The number of levels at most, at least 1: the mesh alone. By default they go on to tens of facets.
+        The most levels, at least 1: the mesh alone. By default, down to tens of facets.
     progress : callable, optional
         Called with the share done and the stage.
     """
@@ -79,16 +78,12 @@ def prepare(mesh: Mesh, levels: int | None = None, progress: Progress | None = N
     for parent, size in zip(parents, sizes[1:], strict=True):
         neighbours.append(neighbours_of_parents(neighbours[-1], parent, size))
         report(0.8 + 0.2 * len(neighbours) / len(sizes), "neighbours")
-    centre, normal, radius, thickness, reach = (
-        np.concatenate(rows) for rows in zip(*(level.discs for level in groups), strict=True)
-    )
+    centre, normal, radius, thickness = (np.concatenate(rows) for rows in zip(*(level.discs for level in groups), strict=True))
     anchor = np.concatenate([level.anchor for level in groups])
     above = slice(len(mesh.faces), None)
-    corners, in_frame = in_frames(mesh.vertices, anchor[above], centre[above], normal[above])
-    vertex = np.concatenate([mesh.vertices, corners.reshape(-1, 3)])
-    own = np.arange(len(mesh.vertices), len(vertex), dtype=np.int32).reshape(-1, 3)
-    corner = np.concatenate([mesh.faces, own])
-    upward = np.concatenate([parent + first for parent, first in zip(parents, level_first[1:-1], strict=True)] + [_none(sizes[-1])])
+    in_frame = in_frames(mesh.vertices, anchor[above], centre[above], normal[above])
+    no_parent = np.full(sizes[-1], -1, np.int64)
+    upward = np.concatenate([*(parent + first for parent, first in zip(parents, level_first[1:-1], strict=True)), no_parent])
     child_first, child = _children(upward)
     under_first = _one_after_the_other([np.zeros(len(mesh.faces) + 1, np.int32)] + [level.first for level in groups[1:]])
     under = np.concatenate([np.zeros(0, np.int32)] + [level.under for level in groups[1:]])
@@ -96,14 +91,11 @@ def prepare(mesh: Mesh, levels: int | None = None, progress: Progress | None = N
     report(1.0, "prepared")
     return ShellShape(
         level_first=level_first,
-        corner=corner,
-        vertex=vertex,
+        corner=mesh.faces,
         centre=centre,
         normal=normal,
-        offset=((centre - vertex[corner].mean(axis=1)) * normal).sum(axis=1),
         radius=radius,
         thickness=thickness,
-        reach=reach,
         parent=upward.astype(np.int32),
         child_first=child_first,
         child=child,
@@ -135,15 +127,9 @@ class _Groups(NamedTuple):
 
 def _faces_as_groups(mesh: Mesh) -> _Groups:
     p, q, r = (mesh.vertices[mesh.faces[:, k]] for k in range(3))
-    count = len(mesh.faces)
+    discs, count = discs_of_faces(mesh.vertices, mesh.faces), len(mesh.faces)
     first = np.arange(0, 3 * count + 1, 3, dtype=np.int32)
-    return _Groups(
-        discs_of_faces(mesh.vertices, mesh.faces),
-        np.zeros((count, 12), np.int32),
-        first,
-        mesh.faces.ravel(),
-        np.cross(q - p, r - p),
-    )
+    return _Groups(discs, np.zeros((count, 12), np.int32), first, mesh.faces.ravel(), np.cross(q - p, r - p))
 
 
 def _coarser(vertices: Floats, finer: _Groups, parent: Ints) -> _Groups:
@@ -161,7 +147,7 @@ def _coarser(vertices: Floats, finer: _Groups, parent: Ints) -> _Groups:
 
 
 def _children(parent: NDArray[np.int64]) -> tuple[Ints, Ints]:
-    """Return the children of each facet in rows: child[child_first[f]:child_first[f + 1]]."""
+    """Return the children of each facet: child[child_first[f]:child_first[f + 1]]."""
     first = np.zeros(len(parent) + 1, np.int32)
     np.cumsum(np.bincount(parent[parent >= 0], minlength=len(parent)), out=first[1:])
     having = np.flatnonzero(parent >= 0)
@@ -169,13 +155,9 @@ def _children(parent: NDArray[np.int64]) -> tuple[Ints, Ints]:
 
 
 def _one_after_the_other(firsts: list[Ints]) -> Ints:
-    """Join the row starts of the levels to those of all facets."""
+    """Join the row starts of all levels."""
     counts = np.concatenate([np.diff(first) for first in firsts])
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-
-
-def _none(count: int) -> NDArray[np.int64]:
-    return np.full(count, -1, np.int64)
 
 
 def _silent(share: float, what: str) -> None:

@@ -1,13 +1,13 @@
-"""Several planes at sharp edges (§7): facets that a disc fits badly get two more, each of which everything under the facet lies
-behind.
+"""Two more planes for facets at sharp edges (§7), which a disc fits badly.
 
-A facet that reaches around an edge is thick: its one disc stands before both sides of the edge and touches neither. Guy and Debunne
-say that sharp edges "need to be modeled using several attached planes" and leave it there. Here such a facet gets the normals
-of its two children that turn away most, one from the facet's own disc and the other from that one, and for each the height that no
-vertex under it exceeds, from the middle of its cylinder. Each is one more direction that may part two facets (`gap_behind_planes`).
+A facet that reaches around an edge is thick: its one disc is in front of both sides of the edge and touches neither. Guy and
+Debunne say that sharp edges "need to be modeled using several attached planes" and leave it there. Here such a facet gets the
+normals of its two children that turn away most, one from the facet's own disc and the other from that one, and for each the height
+above the middle of its cylinder that no vertex under it exceeds. Each is one more direction that may separate two facets
+(`gap_behind_planes`).
 
-The proof is that of `shells.py`: heights are maxima over the vertices, rounded outward. Deforming bodies do without: the bound on
-deformation speaks of cylinders.
+The proof is that of `shells.py`: heights are maxima over the vertices, rounded outward. Deforming bodies have no such planes,
+because the bound on deformation is one on cylinders.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle._types import Floats, Ints
+from jostle.geometry.rigid import turned_vector
 from jostle.geometry.vector import Vec3, cross, dot, length, minus, negative, point_at, point_from, times, write_point_from
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
-from jostle.methods.monte_carlo.average_planes import FacetCylinder, turned_by
+from jostle.methods.monte_carlo.average_planes import FacetCylinder
 from jostle.methods.monte_carlo.shells import PAD, VertexGroups
-from jostle.methods.monte_carlo.work import EdgePlane, FacetPair, Work
+from jostle.methods.monte_carlo.work import FacetPair, Work, rigid_pose
 
 PLANES = 2  # of a facet that needs some
 NUMBERS = 4  # float64 of a plane: normal and height
@@ -41,7 +42,7 @@ class EdgePlanes(NamedTuple):
 
 
 class CylinderArrays(NamedTuple):
-    """Of all facets."""
+    """The cylinders of all facets."""
 
     centre: Floats  # (F, 3) of the disc
     normal: Floats  # (F, 3)
@@ -49,7 +50,7 @@ class CylinderArrays(NamedTuple):
 
 
 class Children(NamedTuple):
-    """Those of facet f are ``child[first[f]:first[f + 1]]``."""
+    """The children of facet f are ``child[first[f]:first[f + 1]]``."""
 
     first: Ints
     child: Ints
@@ -93,7 +94,7 @@ def fit_edge_planes(
     plane: Floats,
     turned: NDArray[np.bool_],
 ) -> None:
-    """Write the planes (8 n,) of facets (n,) and whether any child of theirs is turned away."""
+    """Write the planes (8 n,) of facets (n,), and whether a child of each turns away."""
     for k in range(facets.shape[0]):
         f = as_int64(facets[k])
         n = point_at(cylinders.normal, f)
@@ -110,7 +111,7 @@ def fit_edge_planes(
 
 @kernel
 def most_turned_child(normal: Floats, tree: Children, f: int, n: Vec3) -> tuple[float, int]:
-    """Return the child of facet f whose normal turns away most from a direction: the cosine, and the child."""
+    """Return the cosine and number of facet f's child that turns away most."""
     least, g = 2.0, f
     for c in range(tree.first[f], tree.first[f + 1]):
         along = dot(n, point_at(normal, tree.child[c]))
@@ -121,7 +122,7 @@ def most_turned_child(normal: Floats, tree: Children, f: int, n: Vec3) -> tuple[
 
 @kernel
 def highest_under(groups: VertexGroups, f: int, n: Vec3, middle: Vec3) -> float:
-    """Return how high the vertices under facet f reach above a point, along a direction."""
+    """Return how high the vertices under facet f are above a point, along a direction."""
     height = -math.inf
     for u in range(groups.first[f], groups.first[f + 1]):
         height = max(height, dot(n, minus(point_at(groups.vertices, groups.under[u]), middle)))
@@ -130,33 +131,28 @@ def highest_under(groups: VertexGroups, f: int, n: Vec3, middle: Vec3) -> float:
 
 @kernel(forceinline=True)
 def height_before(n: Vec3, height: float, d: Vec3, b: FacetCylinder) -> float:
-    """Return how far a cylinder with its middle at d is before the plane with a normal and a height."""
+    """Return how far a cylinder with its middle at d is in front of a plane."""
     cos, sin = dot(n, b.axis), length(cross(n, b.axis))
     return (dot(n, d) - height) - (b.radius * sin + b.half * abs(cos))
 
 
-@kernel(forceinline=True)
-def normal_of_plane(plane: EdgePlane) -> Vec3:
-    """Return the normal of a plane in the frame of its body."""
-    return point_from(plane.normal, 0)
-
-
 @kernel
 def gap_behind_planes(work: Work, pair: FacetPair, a: FacetCylinder, b: FacetCylinder) -> float:
-    """Return a lower bound of the distance of what two facets hold, less the slack, by the planes of either.
+    """Bound the distance of two facets from below by their planes, less the slack.
 
-    Not positive where none parts them. a, b: their cylinders, in the frame of the first body.
+    Not positive where none separates them. a, b: their cylinders, in the frame of the first body.
     """
-    relative = work.relative[pair.couple]
+    relative = work.relative[pair.body_pair]
     row_a, row_b = work.links[pair.a].edge_row, work.links[pair.b].edge_row
     d = minus(b.middle, a.middle)
     gap = -math.inf
     if row_a >= 0:
         for k in range(PLANES * row_a, PLANES * row_a + PLANES):
             plane = work.planes[k]
-            gap = max(gap, height_before(normal_of_plane(plane), plane.height, d, b))
+            gap = max(gap, height_before(point_from(plane.normal, 0), plane.height, d, b))
     if row_b >= 0:
         for k in range(PLANES * row_b, PLANES * row_b + PLANES):
             plane = work.planes[k]
-            gap = max(gap, height_before(turned_by(relative, normal_of_plane(plane)), plane.height, negative(d), a))
+            normal = turned_vector(rigid_pose(relative), point_from(plane.normal, 0))
+            gap = max(gap, height_before(normal, plane.height, negative(d), a))
     return gap - (relative.slack + relative.eta * ((a.radius + a.half) + (b.radius + b.half)))

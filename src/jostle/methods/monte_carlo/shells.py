@@ -1,17 +1,16 @@
-"""Shell facets: a disc for every facet of every level, behind which everything lies that the facet stands for (§4.1).
+"""Shell facets: a disc in front of everything that a facet represents (§4.1).
 
 A facet's disc has a centre c, a unit normal n and a radius; with its thickness it makes a **cylinder** that reaches from the
 disc backwards. All corners of all faces under the facet lie in the cylinder: n·(x - c) <= 0, -n·(x - c) <= thickness, and at
 most `radius` from the axis. A cylinder is convex, so whole faces lie in it, and the discs of a level, taken as cylinders,
 leave no holes.
 
-Proof: offset, thickness, radius and reach are maxima over the corners themselves, not over the children's discs as in the
-paper (which is looser), each enlarged by `PAD` times the largest coordinate, which is more than the rounding of the few
-operations behind it.
+Proof: offset, thickness and radius are maxima over the corners themselves, not over the children's discs as in the paper (which is
+looser), each enlarged by `PAD` times the largest coordinate, which is more than the rounding of the few operations behind it.
 
-Deviations: a face's radius goes to its farthest corner from the barycentre (the circumradius does not cover); a coarser
-disc's centre lies over the middle of the smallest circle about what is under it, and its normal is that of the surface under
-it, tilted where that makes the cylinder thinner.
+Deviations: a face's radius reaches its farthest corner from the barycentre (the circumradius does not cover all); a coarser disc's
+centre is above the middle of the smallest circle about what is under it, and its normal is that of the surface under it, tilted
+where that makes the cylinder thinner.
 """
 
 from __future__ import annotations
@@ -23,18 +22,33 @@ import numpy as np
 
 from jostle._types import Floats, Ints
 from jostle.geometry.triangle import Triangle, face_at
-from jostle.geometry.vector import Vec2, Vec3, absolute, cross, dot, is_zero, length, minus, plus, point_at, times, write_point
+from jostle.geometry.vector import (
+    Vec2,
+    Vec3,
+    absolute,
+    cross,
+    divided,
+    dot,
+    is_zero,
+    largest_coordinate,
+    length,
+    minus,
+    plus,
+    point_at,
+    times,
+    write_point,
+)
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 
 PAD = 64.0 * 2.0**-53  # times the largest coordinate: lengths are rounded outward by this
-POINTS = 2_000_000  # to a call of the fitting kernel, about 0.1 s
+POINTS = 2_000_000  # per call of the fitting kernel, about 0.1 s
 TILTS = 8  # attempts at a thinner cylinder
 PIVOTS = 24  # attempts at a smaller circle
-DIRECTIONS = 12  # in which a coarse facet is anchored to the outermost vertices under it, four to each corner
+DIRECTIONS = 12  # in which a coarse facet is anchored to the outermost vertices under it, four for each corner
 COSINE, SINE = math.sqrt(0.75), 0.5  # of the angle between two of them
-IN_LINE = 0.03  # height of the triangle of a facet's corners over its longest side below which they are chosen otherwise
+IN_LINE = 0.03  # corners are chosen otherwise if their triangle's height is a smaller share of its longest side
 
 
 class Discs(NamedTuple):
@@ -44,7 +58,6 @@ class Discs(NamedTuple):
     normal: Floats  # (f, 3) unit
     radius: Floats
     thickness: Floats
-    reach: Floats  # radius of a ball about the centre that holds what is under the disc
 
 
 class FacetDisc(NamedTuple):
@@ -54,11 +67,10 @@ class FacetDisc(NamedTuple):
     normal: Vec3
     radius: float
     thickness: float
-    reach: float
 
 
 class VertexGroups(NamedTuple):
-    """Vertices (n, 3), and which of them are in each group: ``under[first[k]:first[k + 1]]``."""
+    """Vertices (n, 3) and groups of them: ``under[first[k]:first[k + 1]]``."""
 
     vertices: Floats
     first: Ints
@@ -73,11 +85,10 @@ class Group(NamedTuple):
 
 
 class Beyond(NamedTuple):
-    """Where a point is from a disc: how far behind its plane, from its axis, and from its centre."""
+    """How far a point is behind the plane of a disc, and aside of its axis."""
 
     depth: float
     aside: float
-    away: float
 
 
 class EnclosingCircle(NamedTuple):
@@ -96,7 +107,7 @@ def discs_of_faces(vertices: Floats, faces: Ints) -> Discs:
 
 
 def discs_of_groups(vertices: Floats, first: Ints, under: Ints, towards: Floats) -> tuple[Discs, Ints]:
-    """Return the discs of groups of vertices, and the vertices that anchor each of them.
+    """Return the discs of groups of vertices, and the vertices that anchor each.
 
     Parameters
     ----------
@@ -104,7 +115,7 @@ def discs_of_groups(vertices: Floats, first: Ints, under: Ints, towards: Floats)
     first, under : (f + 1,) and (u,) int32 arrays
         The vertices of group k are ``under[first[k]:first[k + 1]]``; none is empty.
     towards : (f, 3) array
-        About where the normals should point; a zero vector where nothing is known.
+        Rough directions of the normals; a zero vector where unknown.
 
     Returns
     -------
@@ -126,12 +137,12 @@ def discs_of_groups(vertices: Floats, first: Ints, under: Ints, towards: Floats)
 
 
 def _empty(count: int) -> Discs:
-    return Discs(np.zeros((count, 3)), np.zeros((count, 3)), np.zeros(count), np.zeros(count), np.zeros(count))
+    return Discs(np.zeros((count, 3)), np.zeros((count, 3)), np.zeros(count), np.zeros(count))
 
 
 @kernel
 def any_normal(a: Vec3) -> Vec3:
-    """Return a unit vector at right angles to another; (0, 0, 1) if that is zero."""
+    """Return a unit vector perpendicular to another; (0, 0, 1) if that is zero."""
     if is_zero(a):
         return Vec3(0.0, 0.0, 1.0)
     size = absolute(a)
@@ -145,17 +156,13 @@ def any_normal(a: Vec3) -> Vec3:
     return Vec3(a.y / across, -a.x / across, 0.0)
 
 
-@kernel(forceinline=True)
-def over(a: Vec3, size: float) -> Vec3:
-    """Return a vector divided by a number."""
-    return Vec3(a.x / size, a.y / size, a.z / size)
-
-
 @kernel
 def normal_of_corners(t: Triangle) -> Vec3:
-    """Return the unit normal of a triangle; of one without area some unit vector at right angles to its longest edge.
+    """Return the unit normal of a triangle.
 
-    A sliver's cross product is mostly rounding; at right angles to the longest edge its corners are in the plane all the same.
+    Without area, some unit vector at right angles to its longest edge.
+
+    A sliver's cross product is mostly rounding; perpendicular to the longest edge, the plane still holds its corners.
     """
     u, v, w = minus(t.q, t.p), minus(t.r, t.p), minus(t.r, t.q)
     n = cross(u, v)
@@ -171,20 +178,14 @@ def normal_of_corners(t: Triangle) -> Vec3:
         size = length(n)
         if size == 0.0:
             return any_normal(edge)
-        n = over(n, size)
+        n = divided(n, size)
     return n
 
 
 @kernel(forceinline=True)
 def barycentre(t: Triangle) -> Vec3:
     """Return the mean of the corners; the sum overflows nowhere near 1e30."""
-    return over(plus(plus(t.p, t.q), t.r), 3.0)
-
-
-@kernel(forceinline=True)
-def largest_coordinate(a: Vec3) -> float:
-    """Return the largest absolute value of a point's coordinates."""
-    return max(abs(a.x), abs(a.y), abs(a.z))
+    return divided(plus(plus(t.p, t.q), t.r), 3.0)
 
 
 @kernel
@@ -197,14 +198,14 @@ def disc_of_face(t: Triangle) -> FacetDisc:
     c = plus(c, times(front, n))
     p, q, r = beyond(minus(t.p, c), n), beyond(minus(t.q, c), n), beyond(minus(t.r, c), n)
     thickness = max(p.depth, q.depth, r.depth) + pad
-    return FacetDisc(c, n, max(p.aside, q.aside, r.aside) + pad, thickness, max(p.away, q.away, r.away) + pad)
+    return FacetDisc(c, n, max(p.aside, q.aside, r.aside) + pad, thickness)
 
 
 @kernel
 def beyond(a: Vec3, n: Vec3) -> Beyond:
-    """Return where a point is from a disc at 0 with normal n."""
-    # The distance from the axis by a product of vectors: a difference of squares would lose half of the digits.
-    return Beyond(-dot(n, a), length(cross(n, a)), length(a))
+    """Return the position of a point relative to a disc at 0 with normal n."""
+    # The distance from the axis by a cross product: a difference of squares would lose half of the digits.
+    return Beyond(-dot(n, a), length(cross(n, a)))
 
 
 @kernel
@@ -219,7 +220,7 @@ def write_disc(discs: Discs, f: int, disc: FacetDisc) -> None:
     """Write row f."""
     write_point(discs.centre, f, disc.centre)
     write_point(discs.normal, f, disc.normal)
-    discs.radius[f], discs.thickness[f], discs.reach[f] = disc.radius, disc.thickness, disc.reach
+    discs.radius[f], discs.thickness[f] = disc.radius, disc.thickness
 
 
 @kernel(forceinline=True)
@@ -230,7 +231,10 @@ def vertex_of(groups: VertexGroups, group: Group, k: int) -> Vec3:
 
 @kernel
 def fit_groups(begin: int, end: int, groups: VertexGroups, pad: float, scratch: Floats, discs: Discs, anchor: Ints) -> None:
-    """Write the discs of the groups begin … end-1; `discs.normal` holds where they should point. scratch: (largest group, 2)."""
+    """Write the discs of groups begin … end-1.
+
+    `discs.normal` holds where they should point. scratch: (largest group, 2).
+    """
     for f in range(begin, end):
         group = Group(as_int64(groups.first[f]), as_int64(groups.first[f + 1]) - as_int64(groups.first[f]))
         n = starting_normal(groups, group, point_at(discs.normal, f))
@@ -242,7 +246,10 @@ def fit_groups(begin: int, end: int, groups: VertexGroups, pad: float, scratch: 
 
 @kernel
 def disc_of_group(groups: VertexGroups, group: Group, n: Vec3, pad: float, scratch: Floats) -> FacetDisc:
-    """Return the disc with a normal; writes the places of the vertices in its plane to scratch (count,2)."""
+    """Return the disc with a normal; writes vertex positions in its plane to scratch.
+
+    scratch: (count, 2).
+    """
     origin = vertex_of(groups, group, 0)
     u = any_normal(n)
     v = cross(n, u)
@@ -255,20 +262,20 @@ def disc_of_group(groups: VertexGroups, group: Group, n: Vec3, pad: float, scrat
     middle = middle_of_circle(scratch, group.size)
     front += pad
     c = plus(origin, plus(plus(times(middle.x, u), times(middle.y, v)), times(front, n)))
-    deepest, widest, farthest = 0.0, 0.0, 0.0
+    deepest, widest = 0.0, 0.0
     for k in range(group.size):
         place = beyond(minus(vertex_of(groups, group, k), c), n)
-        deepest, widest, farthest = max(deepest, place.depth), max(widest, place.aside), max(farthest, place.away)
-    return FacetDisc(c, n, widest + pad, deepest + pad, farthest + pad)
+        deepest, widest = max(deepest, place.depth), max(widest, place.aside)
+    return FacetDisc(c, n, widest + pad, deepest + pad)
 
 
 @kernel
 def starting_normal(groups: VertexGroups, group: Group, towards: Vec3) -> Vec3:
-    """Return a direction at length 1, or if it is zero the normal of three vertices that are far apart."""
+    """Return a direction scaled to 1, or if zero a normal of three distant vertices."""
     size = length(towards)
     if size > 0.0:
-        n = over(towards, size)
-        return over(n, length(n))  # once more: the length of a small vector is rounded coarsely
+        n = divided(towards, size)
+        return divided(n, length(n))  # once more: the length of a small vector is rounded coarsely
     a = as_int64(groups.under[group.first])
     b = farthest_from(groups, group, a, a)  # from any vertex to the farthest from it, and to the farthest from that
     a, b = b, farthest_from(groups, group, b, b)
@@ -285,9 +292,12 @@ def starting_normal(groups: VertexGroups, group: Group, towards: Vec3) -> Vec3:
 
 @kernel
 def tilted(groups: VertexGroups, group: Group, n: Vec3) -> Vec3:
-    """Tilt the normal, step by step, so that the foremost and the hindmost vertex come closer to one height."""
+    """Tilt the normal step by step to make the cylinder thinner.
+
+    The foremost and the hindmost vertex come closer to one height.
+    """
     step, width = 0.5, np.inf
-    best, slope = n, Vec3(0.0, 0.0, 0.0)  # the best so far, and the way between its outermost vertices
+    best, slope = n, Vec3(0.0, 0.0, 0.0)  # the best so far, and the vector between its outermost vertices
     for _ in range(TILTS + 1):
         top, bottom = -np.inf, np.inf
         p, q = n, n
@@ -305,10 +315,10 @@ def tilted(groups: VertexGroups, group: Group, n: Vec3) -> Vec3:
         else:
             step *= 0.5
         square = dot(slope, slope)
-        if square <= width * width:  # steeper than 45 degrees: this is no longer a tilt
+        if square <= width * width:  # steeper than 45 degrees: no longer a tilt
             break
         n = minus(best, times(step * width / square, slope))
-        n = over(n, length(n))
+        n = divided(n, length(n))
     return best
 
 
@@ -326,7 +336,7 @@ def halfway(p: Vec2, q: Vec2) -> Vec2:
 
 @kernel
 def middle_of_circle(scratch: Floats, count: int) -> Vec2:
-    """Return the middle of about the smallest circle around the points scratch (count,2).
+    """Return about the middle of the smallest circle around points scratch (count,2).
 
     A few points on the circle are kept; the farthest point outside joins them, and the smallest circle about those replaces it.
     """
@@ -357,7 +367,7 @@ def middle_of_circle(scratch: Floats, count: int) -> Vec2:
 def circle_with(d: Vec2, a: Vec2, b: Vec2, c: Vec2) -> EnclosingCircle:
     """Return the smallest circle through d that holds a, b and c.
 
-    Two points: d and one other. Three: d and two others. The one left out first is the one that is not needed.
+    The circle is through d and one or two others; `without` is one that it does not need.
     """
     best, without, middle = np.inf, 0, d
     for k in range(6):
@@ -379,7 +389,7 @@ def circle_with(d: Vec2, a: Vec2, b: Vec2, c: Vec2) -> EnclosingCircle:
             best, without, middle = square, spare, m
     if best < np.inf:
         return EnclosingCircle(middle, best, without)
-    # Rounding left no circle that holds all: take the farthest across, and let the next round mend it.
+    # Rounding left no circle that holds all: take the farthest across; the next round corrects it.
     to_a, to_b, to_c = square_between(d, a), square_between(d, b), square_between(d, c)
     if to_a >= to_b and to_a >= to_c:
         return EnclosingCircle(halfway(d, a), 0.25 * to_a, 1)
@@ -390,7 +400,7 @@ def circle_with(d: Vec2, a: Vec2, b: Vec2, c: Vec2) -> EnclosingCircle:
 
 @kernel
 def circumcentre(a: Vec2, b: Vec2, c: Vec2) -> Vec2:
-    """Return the middle of the circle through three points; infinitely far away when they are in line."""
+    """Return the middle of the circle through three points; infinite if collinear."""
     ux, uy, vx, vy = b.x - a.x, b.y - a.y, c.x - a.x, c.y - a.y
     twice = 2.0 * (ux * vy - uy * vx)
     if twice == 0.0:
@@ -401,7 +411,10 @@ def circumcentre(a: Vec2, b: Vec2, c: Vec2) -> Vec2:
 
 @kernel
 def outermost(scratch: Floats, groups: VertexGroups, group: Group, anchor: Ints, f: int) -> None:
-    """Write the anchors of group f: the outermost vertices in twelve directions, the longest side of their triangle first."""
+    """Write the anchors of group f: the outermost vertices in twelve directions.
+
+    The longest side of their triangle comes first.
+    """
     x, y = 1.0, 0.0
     for d in range(DIRECTIONS):
         best, at = -np.inf, 0
@@ -431,7 +444,10 @@ def outermost(scratch: Floats, groups: VertexGroups, group: Group, anchor: Ints,
 
 @kernel
 def keep_corners_apart(groups: VertexGroups, group: Group, anchor: Ints, f: int) -> None:
-    """Anchor group f to three single vertices where its corners, means of four, are in line: their frame would be rounding."""
+    """Anchor group f to three single vertices where its corners are collinear.
+
+    The frame of such corners, means of four, would be rounding.
+    """
     if spread_of_corners(groups.vertices, anchor, f) > IN_LINE:
         return
     start = as_int64(groups.under[group.first])
@@ -453,7 +469,10 @@ def mean_of_anchors(vertices: Floats, anchor: Ints, f: int, j: int) -> Vec3:
 
 @kernel
 def spread_of_corners(vertices: Floats, anchor: Ints, f: int) -> float:
-    """Return the height of the triangle of a facet's corners over its longest side, as a share of that; 0 for a point."""
+    """Return the height of a facet's corner triangle over its longest side.
+
+    As a share of that side; 0 for a point.
+    """
     p = q = r = Vec3(0.0, 0.0, 0.0)
     for j in range(3):
         p, q, r = q, r, mean_of_anchors(vertices, anchor, f, j)
@@ -464,7 +483,10 @@ def spread_of_corners(vertices: Floats, anchor: Ints, f: int) -> float:
 
 @kernel
 def farthest_from(groups: VertexGroups, group: Group, a: int, b: int) -> int:
-    """Return the vertex of a group that is farthest from the line through vertices a and b, or from a where they are one."""
+    """Return the vertex of a group farthest from the line through vertices a and b.
+
+    From a where a and b are one.
+    """
     p = point_at(groups.vertices, a)
     line = minus(point_at(groups.vertices, b), p)
     size = length(line)
@@ -472,7 +494,7 @@ def farthest_from(groups: VertexGroups, group: Group, a: int, b: int) -> int:
     for k in range(group.size):
         d = minus(vertex_of(groups, group, k), p)
         if size > 0.0:
-            d = over(cross(line, d), size)
+            d = divided(cross(line, d), size)
         if dot(d, d) > far:
             best, far = as_int64(groups.under[group.first + k]), dot(d, d)
     return best

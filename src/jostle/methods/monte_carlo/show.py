@@ -1,16 +1,16 @@
-"""What the method shows of itself: shells in use, sample pairs, average planes.
+"""The overlays: shells in use, sample pairs, average planes.
 
-A facet is in use while a sample pair that is followed stands on it: a coarse disc where the bodies are apart, small ones where they
-are near, as in Fig. 1 of Guy and Debunne; "level 0" (the mesh), "level 1", … show one level alone. A pair is the segment between
-the centres of its facets; its average plane (Fig. 5) is a disc in the middle, as large as the smaller facet. Facets of deforming
-bodies are where their vertices are now (§5.1): on the mesh by its three corners, above by weighted averages.
+A facet is in use while a followed sample pair is on it: coarse discs where bodies are apart, small ones where they are near, as in
+Fig. 1 of Guy and Debunne; "level 0" (the mesh), "level 1", … show one level alone. A pair is the segment between the centres of its
+facets; its average plane (Fig. 5) is a disc in the middle, as large as the smaller facet. Facets of deforming bodies follow their
+vertices (§5.1): on the mesh by its three corners, above by weighted averages.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,17 +19,15 @@ from jostle._types import Floats, Ints
 from jostle.errors import InputError
 from jostle.interface.frame import Frame
 from jostle.interface.overlay import Overlay
+from jostle.methods.monte_carlo.pair_list import SamplePairs
 from jostle.methods.monte_carlo.shape import ShellShape
 from jostle.methods.monte_carlo.shells import discs_of_faces
-
-if TYPE_CHECKING:
-    from jostle.methods.monte_carlo.pair_list import SamplePairs
 
 OVERLAYS = ("", "shells", "pairs", "planes")
 
 
-def shown(what: str, pairs: SamplePairs, frame: Frame, shapes: Sequence[ShellShape]) -> Overlay:
-    """Return shells, pairs and planes ("" for all of them), or the shells of one level ("level 2")."""
+def overlay_of(what: str, pairs: SamplePairs, frame: Frame, shapes: Sequence[ShellShape]) -> Overlay:
+    """Return shells, pairs and planes ("" for all), or one level's shells ("level 2")."""
     level = re.fullmatch(r"level (\d+)", what)
     if what not in OVERLAYS and level is None:
         raise InputError(f"what is {what!r}; choose one of {', '.join(OVERLAYS[1:])}, or 'level 0', 'level 1', … for one shell")
@@ -63,7 +61,10 @@ def _shells(pairs: SamplePairs, discs: Floats) -> tuple[Floats, Ints]:
 
 
 def average_planes(one: Floats, other: Floats) -> Floats:
-    """Return the average planes (n,7) of discs (n,7): normal n_a - n_b, the line of centres where that vanishes, from a into b."""
+    """Return the average planes (n,7) of discs (n,7), from a into b.
+
+    The normal is n_a - n_b, or the line of centres where that vanishes.
+    """
     across = one[:, 3:6] - other[:, 3:6]
     between = other[:, :3] - one[:, :3]
     parallel = np.linalg.norm(across, axis=1) < 1e-6
@@ -88,7 +89,10 @@ def _placed(body: Ints, facet: Ints, frame: Frame, shapes: Sequence[ShellShape])
 
 
 def discs_of(shape: ShellShape, facet: NDArray[Any], vertices: Floats, deformable: bool) -> Floats:
-    """Return centre, normal and radius (n,7) of facets in body coordinates; those of a deforming body follow its vertices."""
+    """Return centre, normal and radius (n,7) of facets in body coordinates.
+
+    Those of a deforming body follow its vertices.
+    """
     discs = np.concatenate([shape.centre[facet], shape.normal[facet], shape.radius[facet][:, None]], axis=1)
     if deformable:
         own = facet < shape.level_first[1]  # of the mesh itself
@@ -99,7 +103,10 @@ def discs_of(shape: ShellShape, facet: NDArray[Any], vertices: Floats, deformabl
 
 
 def _carried(shape: ShellShape, facet: NDArray[Any], vertices: Floats) -> Floats:
-    """Centres and normals (n,6) of coarser facets, carried along with the frames of their corners as in `frames.py`."""
+    """Centres and normals (n,6) of coarser facets, carried by their corners' frames.
+
+    As in `frames.py`.
+    """
     corners = vertices[shape.anchor[facet]].reshape(-1, 3, 4, 3).mean(axis=2)
     along = corners[:, 1] - corners[:, 0]
     normal = _unit(np.cross(along, corners[:, 2] - corners[:, 0]), shape.normal[facet])

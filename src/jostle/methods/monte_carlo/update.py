@@ -1,12 +1,12 @@
-"""The update of a sample pair (Guy and Debunne §3.3): by neighbours to a local minimum; and to the coarsest facets that are apart.
+"""The update of a sample pair (§3.3, §4.2): closer neighbours, coarser facets.
 
-Each neighbour of either sample is compared with the other sample, the closest pair is taken, and so on until none is closer, or for
-a few steps: the pair is looked at in the next frame again. Deviation: neighbours of one sample against the other, not all against
-all, which is a dozen distances a step instead of a hundred; alternating, they get to the same places.
+Each neighbour of either sample is compared with the other sample, and the closest pair is taken, until none is closer or for a few
+steps: the next frame updates the pair again. Deviation: neighbours of one sample against the other, not all against all, which
+takes a dozen distances a step instead of a hundred and, alternating, leads to the same pairs.
 
-Coarsening (§4.2): a pair that is apart is followed at the coarsest levels at which it is still apart. The parent that comes next
-is the smaller one of the two, so that coarsening undoes refinement step by step. It must be apart by a share of its radius, so
-that a pair which hovers where its parents are just apart is not merged and refined in turns.
+Coarsening (§4.2): a separated pair is tracked at the coarsest levels at which it is still separated. The next parent is the smaller
+of the two, so that coarsening undoes refinement step by step. It must be separated by a share of its radius, so that a pair at the
+limit is not merged and refined in turns.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ HYSTERESIS = 0.1  # radii of the smaller parent that a merged pair must be apart
 
 @kernel
 def walk(work: Work, pair: FacetPair) -> tuple[FacetPair, int]:
-    """Go from a pair of facets to neighbours that are closer; returns the pair and the number of distances.
+    """Walk to closer neighbours of a facet pair; returns it and the distance count.
 
     In one body neighbours are no pair.
     """
@@ -54,20 +54,26 @@ def walk(work: Work, pair: FacetPair) -> tuple[FacetPair, int]:
 
 @kernel(forceinline=True)
 def parents_of(work: Work, pair: FacetPair) -> FacetPair:
-    """Return the pair from which refinement comes to this one: the smaller parent and the other facet; a < 0: none."""
+    """Return the pair that refines to this one: the smaller parent, and the other.
+
+    a < 0: none.
+    """
     a, b = as_int64(work.links[pair.a].parent), as_int64(work.links[pair.b].parent)
     if a < 0 and b < 0:
-        return FacetPair(pair.couple, -1, -1)
+        return FacetPair(pair.body_pair, -1, -1)
     size_a = work.facets[a].radius if a >= 0 else math.inf
     size_b = work.facets[b].radius if b >= 0 else math.inf
     if size_a <= size_b:
-        return FacetPair(pair.couple, a, pair.b)
-    return FacetPair(pair.couple, pair.a, b)
+        return FacetPair(pair.body_pair, a, pair.b)
+    return FacetPair(pair.body_pair, pair.a, b)
 
 
 @kernel
 def coarsen(work: Work, pair: FacetPair, gap: float) -> tuple[FacetPair, float, int]:
-    """Go to the coarsest ancestors that are still apart; returns the pair, its gap and the number of tests."""
+    """Go to the coarsest ancestors that are still apart.
+
+    Returns the pair, its gap and the number of tests.
+    """
     one_body = is_of_one_body(work, pair)
     tests = 0
     while True:
@@ -84,7 +90,10 @@ def coarsen(work: Work, pair: FacetPair, gap: float) -> tuple[FacetPair, float, 
 
 @kernel
 def coarsest_within(work: Work, pair: FacetPair) -> FacetPair:
-    """Go to the coarsest ancestors whose points are all within the error of each other, should they not be parted."""
+    """Go to the coarsest ancestors whose points are within the error of each other.
+
+    If they are not separated.
+    """
     while True:
         coarser = parents_of(work, pair)
         if coarser.a < 0:

@@ -1,27 +1,27 @@
-"""What the search works on: the rows of its arrays, and all of them as one argument of its kernels, `work: Work`.
+"""The data of the search: records, and the one argument of its kernels, `Work`.
 
-Facets of all bodies are numbered through (`packed.py`). Pairs on the stack and pending pairs are not separated in any
-direction; a found row is a pair of faces that touch. Arrays belong to `workspace.Workspace`, which makes them longer where a
-kernel says that one is full.
+Facets are numbered across all bodies (`packed.py`). No direction separates pairs on the stack and pending pairs; a found row is a
+pair of faces that touch. The arrays belong to `workspace.Workspace`, which enlarges those that a kernel reports as full.
 """
 
 from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from jostle.geometry import rigid
 from jostle.kernels.hash_set import KeyRow
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import One, Record, Rows, Run, Struct, float64, int32, int64, opener
 
-RING_LENGTH = 256  # seeds whose ends are remembered
+RING_LENGTH = 256  # seeds whose results are remembered
 LED_NOWHERE, NOT_DRAWN = -1, -2  # in the ring, instead of a key
-SLOTS = 2048  # world triangles that are kept, of each side
-# What an item is to find (`SearchState.goal`): all rows; one, the rest being postponed; rows outside of known contact sites.
+SLOTS = 2048  # cached world triangles of each side
+# The goal of an item (`SearchState.goal`): all rows; one, postponing the rest; rows outside of known contact sites.
 ALL_ROWS, ONE_ROW, NEW_SITES = range(3)
 DONE, OUT_OF_OPERATIONS, FULL_STACK, FULL_PENDING, FULL_TABLE, FULL_ROWS, FULL_TRACKERS = range(7)  # why a search stops
 
-OF_PAIR, OF_CELL, OF_ROOT, OF_TRACKER = range(4)  # what a key in the hash table is of
+PAIR_KEY, CELL_KEY, ROOT_KEY, TRACKER_KEY = range(4)  # kinds of keys in the hash table
 SEEN, QUEUED, HAS_ROWS = 1, 2, 4  # flags in the payload of a root pair; queued: it is, or was, pending
 
 
@@ -35,27 +35,27 @@ class Facet(Record):
 
 
 class Link(Record):
-    """What a facet hangs together with. Its children and neighbours end where those of the next facet begin."""
+    """The links of a facet. Children and neighbours end where the next facet's begin."""
 
     parent: int32  # -1 at the coarsest level
     children: int32  # where they begin in `child`
     around: int32  # where its neighbours begin in `neighbour`
     level: int32
     root: int32  # its ancestor of the coarsest level
-    cell: int32  # its ancestor of a level between: a pair of cells with rows below it is a contact site
+    cell: int32  # its ancestor of a level in between: a pair of cells with rows below it is a contact site
     edge_row: int32  # of its further planes (`sharp_edges.py`), -1 for none
     spare: int32  # rows of 32 bytes
 
 
 class EdgePlane(Record):
-    """One of the two further planes of a facet: a unit normal, and a height above the middle of its cylinder."""
+    """A further plane of a facet: unit normal, and height above its cylinder's middle."""
 
     normal: Run[float64, Literal[3]]
     height: float64
 
 
 class ArrayPlace(Record):
-    """Where an array is."""
+    """The address and length of an array."""
 
     address: int64
     length: int64
@@ -101,19 +101,19 @@ class BodyPose(Record):
     last: PoseRow  # 0 0 0 1
 
 
-class Couple(Record):
+class BodyPair(Record):
     """Two bodies that may meet, or one that may meet itself (§3.1)."""
 
     body: Run[int32, Literal[2]]
     rows: int32
-    decided: int32  # whether no further row of it is asked for
+    decided: int32  # whether no further row of it is wanted
     cursor: Run[int32, Literal[2]]  # the next seed of each body
     drawn: int32  # seeds so far
     moving: int32  # whether either body deforms
 
 
 class Aim(Record):
-    """Where seeds of a body come from first: x - share * middle is the direction for a facet (share 0 or 1)."""
+    """Where a body's first seeds face: x - share * middle for a facet (share 0 or 1)."""
 
     x: float64
     y: float64
@@ -122,7 +122,7 @@ class Aim(Record):
 
 
 class Relative(Record):
-    """Of a couple: the pose of b in the frame of a, what rounding takes, which gaps are followed."""
+    """Of a body pair: the pose of b in a's frame, rounding slack, and tracking limits."""
 
     x: PoseRow
     y: PoseRow
@@ -136,19 +136,19 @@ class Relative(Record):
 
 
 class Entry(Record):
-    """A pair of facets of a couple."""
+    """A pair of facets of a body pair."""
 
-    couple: int32
+    body_pair: int32
     a: int32
     b: int32
 
 
 class FoundRow(Record):
-    """Two faces that touch or are near, or two facets below which one row is enough."""
+    """Two faces that touch or are near, or two facets that one row represents."""
 
     pair: Entry
     kind: int32
-    sample: int32  # of the list, that led to it; -1 for none
+    sample: int32  # of the list that led to it, -1 for none
     distance: float64
 
 
@@ -160,7 +160,7 @@ class Cell(Record):
 
 
 class Tracker(Record):
-    """Two facets that are separated, and by how much at least."""
+    """Two separated facets, and a lower bound of their distance."""
 
     pair: Entry
     gap: float64
@@ -173,7 +173,7 @@ class ListedPair(Record):
     body_b: int32
     facet_a: int32
     facet_b: int32
-    kind: int32  # of the row that it stands for; 0 where nothing touches
+    kind: int32  # of its row; 0 where nothing touches
     region: int32
     gap: float64
     distance: float64  # of the middles
@@ -188,55 +188,55 @@ class PlacedFace(Record):
 
 
 class SearchState(Record):
-    """Where the search of a frame stands. A frame begins with zeros."""
+    """Progress of a frame's search, all zeros at first."""
 
     phase: int64  # `next_item.py`
-    position: int64  # of what comes next in the phase: in the list, the lost ones, the seeds, the turns
+    position: int64  # the phase's next place in the list, the lost ones, the seeds or the turns
     height: int64  # of the stack
     head: int64  # of the pending pairs
     tail: int64
-    rows: int64  # how many there are of each
+    rows: int64  # the number of each
     cells: int64
     trackers: int64
     lost: int64
     keys: int64
-    item_kind: int64  # the current item: NO_ITEM where none is …
-    item_listed: int64  # … its number in the list, or NOT_LISTED …
-    item_couple: int64
-    goal: int64  # … what it is to find …
-    item_hit: int64  # … whether it led to a row …
-    item_row: int64  # … which is this one …
-    closest_a: int64  # … and of the separated pairs that it met the one with the least gap; -1 for none
+    item_kind: int64  # of the current item, or NO_ITEM
+    item_listed: int64  # its number in the list, or NOT_LISTED
+    item_body_pair: int64
+    goal: int64  # what it searches for
+    item_hit: int64  # whether it led to a row
+    item_row: int64  # the row it led to
+    closest_a: int64  # of the separated pairs it met, the one with the least gap; -1 for none
     closest_b: int64
     closest_gap: float64
-    seed_stage: int64  # the current seed (`sampling.py`): on which way it is …
-    seed_couple: int64
+    seed_stage: int64  # of the current seed (`sampling.py`)
+    seed_body_pair: int64
     seed_side: int64
     seed_facet: int64
-    seed_distance: float64  # … the squared distance of the closest facet so far …
-    seed_closest: int64  # … which is this one; -1 for none
-    pass_next: int64  # facets that its pass has yet to come to
+    seed_distance: float64  # squared, to the closest facet so far
+    seed_closest: int64  # that facet; -1 for none
+    pass_next: int64  # the facets that the seed's pass has yet to visit
     pass_end: int64
-    sweep_couple: int64  # whose seeds are swept …
-    sweep_seed: int64  # … and how many of them were
-    turns: int64  # taking turns: entries that have one …
-    hot_place: int64  # … the next entry among those with rows, the first among the others …
-    cold_first: int64
-    balance: int64  # … which of them are behind with the work …
-    work_mark: int64  # … how much had been done at the last turn …
-    below_rows: int64  # … and whose turn that was
+    sweep_body_pair: int64  # whose seeds are swept
+    sweep_seed: int64  # how many of them were
+    turns: int64  # round robin: entries that get a turn
+    hot_place: int64  # the next entry with rows
+    cold_first: int64  # the first entry without rows
+    balance: int64  # > 0: entries with rows had more than their share of the work
+    work_mark: int64  # the work done at the last turn
+    below_rows: int64  # whether the last turn was for an entry with rows
     complete: int64  # whether nothing was left out
 
 
 class Task(Record):
-    """What a frame is to do, and what is true of all bodies."""
+    """The parameters of a frame and of its bodies."""
 
-    couples: int64
-    known_couples: int64  # of the last frame
-    row_mode: int64  # as in `packed_rows`
+    body_pairs: int64
+    known_body_pairs: int64  # of the last frame
+    row_mode: int64  # as in `report/packing.py`
     seeds_each: int64
     thorough: int64
-    order: int64  # of seeds: 0, or by what they are ordered
+    order: int64  # of seeds: 0, BY_MOTION or BY_CAMERA
     most_children: int64
     most_neighbours: int64
     clearance: float64
@@ -249,7 +249,7 @@ class Task(Record):
 
 
 class ListEnds(Record):
-    """Where the parts of the list of sample pairs end: representatives, then tracked pairs, then the other ones that touched."""
+    """Ends of the list's parts: representatives, tracked pairs, other touching pairs."""
 
     representatives: int64
     tracked: int64
@@ -258,16 +258,16 @@ class ListEnds(Record):
 
 
 class Carried(Record):
-    """What goes on from frame to frame."""
+    """What is carried over from frame to frame."""
 
     stamp: int64  # of the frame
     ring_place: int64  # the next in the ring of seeds
     hot: Entry  # the last pair with rows that had its turn: where the last frame was cut
-    cold: Entry  # … and the last without
+    cold: Entry  # the last pair without
 
 
 class SearchCounts(Record):
-    """What was counted in a frame."""
+    """The counters of a frame."""
 
     facet_tests: int64
     exact_tests: int64
@@ -276,25 +276,25 @@ class SearchCounts(Record):
     looked: int64
     regions: int64
     operations: int64
-    last_couple: int64  # the one that was looked up last
+    last_body_pair: int64  # looked up last
 
 
 class Work(Struct):
-    """All that the search works on."""
+    """All data of the search."""
 
     facets: Rows[Facet]
     links: Rows[Link]
     child: Rows[int32]
     neighbour: Rows[int32]
-    stamps: Rows[int32]  # of facets: the epoch that they are up to date for
+    stamps: Rows[int32]  # of facets: the epoch of their last update
     planes: Rows[EdgePlane]
     seed_order: Rows[int32]
     bodies: Rows[PackedBody]
     poses: Rows[BodyPose]
-    couples: Rows[Couple]
-    known: Rows[Couple]  # those of the last frame
+    body_pairs: Rows[BodyPair]
+    known: Rows[BodyPair]  # those of the last frame
     relative: Rows[Relative]
-    keys: Rows[KeyRow]  # stamp of the frame << 32 | couple << 2 | what, then facet a << 32 | facet b
+    keys: Rows[KeyRow]  # stamp of the frame << 32 | body pair << 2 | what, then facet a << 32 | facet b
     payload: Rows[int32]  # of keys
     stack: Rows[Entry]
     pending: Rows[Entry]
@@ -305,8 +305,8 @@ class Work(Struct):
     listed: Rows[ListedPair]
     next_listed: Rows[ListedPair]
     looked_at: Rows[int32]  # of each listed pair
-    lost: Rows[int32]  # representatives that were not found where they were
-    ring: Rows[int64]  # where the last seeds led to
+    lost: Rows[int32]  # representatives whose pair and cells led to no row
+    ring: Rows[int64]  # where the last seeds led
     tags: Rows[int64]  # of placed faces: body << 32 | face
     placed: Rows[PlacedFace]
     state: One[SearchState]
@@ -320,43 +320,54 @@ open_work = opener(Work)
 
 
 class FacetPair(NamedTuple):
-    """Facets a and b of a couple of bodies."""
+    """Facets a and b of a body pair."""
 
-    couple: int
+    body_pair: int
     a: int
     b: int
 
 
 class Key(NamedTuple):
-    """What the hash table knows of a pair."""
+    """A key of the hash table: a pair, and what the table stores of it."""
 
-    what: int
+    kind: int  # PAIR_KEY …
     pair: FacetPair
 
 
 @kernel(forceinline=True)
 def pair_of(entry: Entry) -> FacetPair:
     """Return the pair of an entry."""
-    return FacetPair(as_int64(entry.couple), as_int64(entry.a), as_int64(entry.b))
+    return FacetPair(as_int64(entry.body_pair), as_int64(entry.a), as_int64(entry.b))
+
+
+@kernel(forceinline=True)
+def rigid_pose(pose: BodyPose | Relative) -> rigid.RigidPose:
+    """Return a pose as a value."""
+    x, y, z = pose.x, pose.y, pose.z
+    return rigid.RigidPose(
+        rigid.PoseRow(x.x, x.y, x.z, x.shift),
+        rigid.PoseRow(y.x, y.y, y.z, y.shift),
+        rigid.PoseRow(z.x, z.y, z.z, z.shift),
+    )
 
 
 @kernel(forceinline=True)
 def write_entry(entry: Entry, pair: FacetPair) -> None:
     """Write a pair to an entry."""
-    entry.couple, entry.a, entry.b = pair.couple, pair.a, pair.b
+    entry.body_pair, entry.a, entry.b = pair.body_pair, pair.a, pair.b
 
 
 @kernel(forceinline=True)
 def in_order(pair: FacetPair) -> FacetPair:
     """Return a pair of facets of one body with the lower one first."""
-    return FacetPair(pair.couple, min(pair.a, pair.b), max(pair.a, pair.b))
+    return FacetPair(pair.body_pair, min(pair.a, pair.b), max(pair.a, pair.b))
 
 
 @kernel(forceinline=True)
 def is_of_one_body(work: Work, pair: FacetPair) -> bool:
-    """Return whether the couple of a pair is a body and itself."""
-    couple = work.couples[pair.couple]
-    return couple.body[0] == couple.body[1]
+    """Return whether both facets are of one body."""
+    body_pair = work.body_pairs[pair.body_pair]
+    return body_pair.body[0] == body_pair.body[1]
 
 
 @kernel(forceinline=True)
@@ -373,14 +384,14 @@ def are_coarsest(work: Work, pair: FacetPair) -> bool:
 
 @kernel(forceinline=True)
 def cells_of(work: Work, pair: FacetPair) -> FacetPair:
-    """Return the pair of cells above a pair: the contact site that it belongs to, if it touches."""
-    return FacetPair(pair.couple, as_int64(work.links[pair.a].cell), as_int64(work.links[pair.b].cell))
+    """Return the pair of cells above a pair: the contact site of its rows."""
+    return FacetPair(pair.body_pair, as_int64(work.links[pair.a].cell), as_int64(work.links[pair.b].cell))
 
 
 @kernel(forceinline=True)
 def roots_of(work: Work, pair: FacetPair) -> FacetPair:
     """Return the pair of coarsest facets above a pair."""
-    roots = FacetPair(pair.couple, as_int64(work.links[pair.a].root), as_int64(work.links[pair.b].root))
+    roots = FacetPair(pair.body_pair, as_int64(work.links[pair.a].root), as_int64(work.links[pair.b].root))
     return in_order(roots) if is_of_one_body(work, pair) else roots
 
 
@@ -388,4 +399,4 @@ def roots_of(work: Work, pair: FacetPair) -> FacetPair:
 def with_neighbour(work: Work, pair: FacetPair, side: int, place: int) -> FacetPair:
     """Return a pair with the facet of one side replaced by the neighbour at a place."""
     neighbour = as_int64(work.neighbour[place])
-    return FacetPair(pair.couple, neighbour, pair.b) if side == 0 else FacetPair(pair.couple, pair.a, neighbour)
+    return FacetPair(pair.body_pair, neighbour, pair.b) if side == 0 else FacetPair(pair.body_pair, pair.a, neighbour)

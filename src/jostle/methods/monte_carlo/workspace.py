@@ -1,6 +1,6 @@
-"""The arrays of a search from step to step and from frame to frame, how they grow, and the hash table of pairs.
+"""The buffers of a search, their growth, and the hash table of pairs.
 
-Kernels get one row of addresses and open it as `Work`. Where an array is full they say which, Python doubles it, and they go on
+Kernels get one row of addresses and open it as `Work`. When an array is full they return which, Python doubles it, and they resume
 where they stopped.
 """
 
@@ -35,9 +35,9 @@ from jostle.methods.monte_carlo.work import (
     open_work,
 )
 
-# Rows that arrays begin with; those of facets and bodies are put in their places by the search.
+# Initial lengths; `Search` adds the arrays of facets and bodies.
 ROOM = {
-    "couples": 8, "known": 8, "relative": 8, "keys": 1 << 14, "payload": 1 << 14, "stack": 1 << 11, "pending": 1 << 12,
+    "body_pairs": 8, "known": 8, "relative": 8, "keys": 1 << 14, "payload": 1 << 14, "stack": 1 << 11, "pending": 1 << 12,
     "rows": 1 << 11, "cells": 1 << 11, "region": 1 << 11, "trackers": 1 << 10, "ring": RING_LENGTH, "tags": 2 * SLOTS,
     "placed": 2 * SLOTS, "state": 1, "task": 1, "ends": 1, "carried": 1, "counts": 1,
 }  # fmt: skip
@@ -51,19 +51,19 @@ GROW_TOGETHER = {
 def words_of(work: Work, key: Key) -> tuple[int, int]:
     """Return the two words of a key in this frame."""
     pair = key.pair
-    return (work.carried.stamp << HALF_WORD) | (pair.couple * 4 + key.what), (pair.a << HALF_WORD) | pair.b
+    return (work.carried.stamp << HALF_WORD) | (pair.body_pair * 4 + key.kind), (pair.a << HALF_WORD) | pair.b
 
 
 @kernel
 def find_slot(work: Work, key: Key) -> tuple[int, bool]:
-    """Return where a key stands in the hash table, or the free slot for it, and whether it is there."""
+    """Return the slot of a key, or a free one, and whether the key is there."""
     first, second = words_of(work, key)
     return find_key(work.keys, first, second)
 
 
 @kernel(forceinline=True)
 def put_key(work: Work, slot: int, key: Key) -> None:
-    """Write a key to the free slot that `find_slot` gave; its payload is the caller's."""
+    """Write a key to the free slot from `find_slot`; the caller writes its payload."""
     first, second = words_of(work, key)
     write_key(work.keys, slot, first, second)
     work.state.keys += 1
@@ -87,26 +87,29 @@ def copy_keys(old_addresses: Addresses, addresses: Addresses, begin: int, end: i
 
 
 @kernel
-def couple_of(work: Work, sample: ListedPair) -> int:
-    """Return the number of a sample pair's couple among those of this frame, which are sorted; -1 where there is none."""
-    count, last, a, b = work.task.couples, work.counts.last_couple, sample.body_a, sample.body_b
-    if last < count and work.couples[last].body[0] == a and work.couples[last].body[1] == b:
+def body_pair_of(work: Work, sample: ListedPair) -> int:
+    """Return the number of a sample pair's body pair in this frame, or -1.
+
+    The frame's body pairs are sorted.
+    """
+    count, last, a, b = work.task.body_pairs, work.counts.last_body_pair, sample.body_a, sample.body_b
+    if last < count and work.body_pairs[last].body[0] == a and work.body_pairs[last].body[1] == b:
         return last
     low, high = 0, count
     while low < high:
         middle = (low + high) >> 1
-        body = work.couples[middle].body
+        body = work.body_pairs[middle].body
         if body[0] < a or (body[0] == a and body[1] < b):
             low = middle + 1
         else:
             high = middle
-    if low < count and work.couples[low].body[0] == a and work.couples[low].body[1] == b:
+    if low < count and work.body_pairs[low].body[0] == a and work.body_pairs[low].body[1] == b:
         return low
     return -1
 
 
 class Workspace:
-    """The arrays of a search by the names of their fields in `Work`, and the table of their addresses for kernels.
+    """The arrays of a search by their names in `Work`, and their address table.
 
     `state`, `task`, `ends`, `carried` and `counts` read and write the records of these names.
     """
@@ -124,18 +127,17 @@ class Workspace:
     @property
     def addresses(self) -> Addresses:
         """The row for kernels."""
-        row: Addresses = self._table.table[0]
-        return row
+        return self._table.table[0]
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self._table.array(0, PLACES[name])
 
     def put(self, **arrays: NDArray[Any]) -> None:
-        """Put arrays in their places; they must be C-contiguous."""
+        """Replace arrays; they must be C-contiguous."""
         self._table = self._table.with_arrays(0, Work.places(**arrays))
 
     def grow(self, why: int) -> None:
-        """Make longer what was full."""
+        """Enlarge the array that was full."""
         if why == FULL_TABLE:
             count = 2 * len(self["keys"])
             arrays = {"keys": np.zeros(count, self["keys"].dtype), "payload": np.zeros(count, np.int32)}
@@ -147,12 +149,12 @@ class Workspace:
             self.put(**{name: doubled(self[name]) for name in GROW_TOGETHER[why]})
 
     def begin_frame(self) -> None:
-        """Forget where the last frame stood."""
+        """Reset the state and counts of the last frame."""
         for numbers in self._of_one_frame:
             numbers.fill(0)
 
     def adopt_next_list(self) -> None:
-        """Make the next list the present one."""
+        """Make the next list the current one."""
         one, other = PLACES["listed"], PLACES["next_listed"]
         self._table = self._table.with_arrays(0, {one: self["next_listed"], other: self["listed"]})
 

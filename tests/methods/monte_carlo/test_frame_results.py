@@ -11,12 +11,12 @@ from jostle.methods.monte_carlo.work import NOT_DRAWN, RING_LENGTH
 
 @pytest.mark.small
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 17, 64, 301])
-def test_rows_are_sorted_by_couple_and_faces(count: int) -> None:
+def test_rows_are_sorted_by_body_pair_and_faces(count: int) -> None:
     rng = np.random.default_rng(count)
-    couple, face_a, face_b = (rng.integers(0, high, count) for high in (3, 2**31 - 1, 5))
+    body_pair, face_a, face_b = (rng.integers(0, high, count) for high in (3, 2**31 - 1, 5))
     order = np.empty(count, np.int64)
-    order_of_rows(couple.astype(np.int32), (face_a << 32) | face_b, order, np.empty(count, np.int64))
-    assert order.tolist() == np.lexsort((face_b, face_a, couple)).tolist()
+    order_of_rows(body_pair.astype(np.int32), (face_a << 32) | face_b, order, np.empty(count, np.int64))
+    assert order.tolist() == np.lexsort((face_b, face_a, body_pair)).tolist()
 
 
 @pytest.mark.small

@@ -1,8 +1,8 @@
-"""The couples of bodies of a frame: where one body is in the frame of the other, how much rounding has to be allowed for, seeds.
+"""The body pairs of a frame: relative poses, rounding slack, and seeds.
 
-Facets are compared in the frame of the first body of a couple (`geometry/rigid.py` has the proof of the padding). Poses need not be
-quite orthonormal: what they lack is allowed for in proportion to the sizes of facets. Where the seeds of a couple had come to is
-kept as long as the broad phase finds it; a new couple begins at a random one.
+Facets are compared in the frame of a pair's first body (`geometry/rigid.py` has the proof of the padding). Poses need not be quite
+orthonormal: their error is allowed for in proportion to the sizes of facets. The position of a body pair's seeds is kept as long as
+the broad phase finds the pair; a new pair begins at a random one.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from typing import NamedTuple
 import numpy as np
 
 from jostle._types import Floats, Ints
-from jostle.geometry.rigid import cull_padding, solve_relative_pose_into
-from jostle.geometry.vector import Vec3, minus, point_from
+from jostle.geometry.rigid import cull_padding, pose_at, solve_relative_pose_into, turned_back
+from jostle.geometry.vector import Vec3, largest_coordinate, minus, point_from
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.random import Words, below
 from jostle.kernels.structs import Addresses
-from jostle.methods.monte_carlo.work import Aim, Couple, PoseRow, Work, open_work
+from jostle.methods.monte_carlo.work import BodyPair, PoseRow, Work, open_work
 
 ROUNDING = 64.0 * 2.0**-52  # of directions: a dozen operations on numbers below 2
 BY_MOTION, BY_CAMERA = 1, 2
-LAST_STAMP = 2**31 - 1  # keys have 31 bits for it
+LAST_STAMP = 2**31 - 1  # a key has 31 bits for its stamp
 
 
 class Motion(NamedTuple):
@@ -34,7 +34,7 @@ class Motion(NamedTuple):
 
 @kernel
 def begin_frame(work: Work) -> None:
-    """Give the frame its stamp, and forget what was looked at, and where faces were."""
+    """Stamp the frame; clear what was examined and the cached faces."""
     work.carried.stamp += 1
     if work.carried.stamp >= LAST_STAMP:
         for k in range(len(work.keys)):
@@ -47,22 +47,22 @@ def begin_frame(work: Work) -> None:
 
 
 @kernel
-def set_up_couples(addresses: Addresses, body_a: Ints, body_b: Ints, poses: Floats, poses_t0: Floats, random: Words) -> None:
-    """Begin a frame with the couples (body_a[k], body_b[k]), sorted.
+def set_up_body_pairs(addresses: Addresses, body_a: Ints, body_b: Ints, poses: Floats, poses_t0: Floats, random: Words) -> None:
+    """Begin a frame with the body pairs (body_a[k], body_b[k]), sorted.
 
-    poses, poses_t0: (n,4,4) at its end and at its beginning; random: the state of the generator, which moves on.
+    poses, poses_t0: (n,4,4) at its end and at its beginning; random: the state of the generator, which advances.
     """
     work = open_work(addresses)
     begin_frame(work)
     scratch = np.empty((4, 4))
     known = 0
     for k in range(body_a.shape[0]):
-        a, b, couple = as_int64(body_a[k]), as_int64(body_b[k]), work.couples[k]
-        couple.body[0], couple.body[1], couple.rows, couple.decided = a, b, 0, 0
-        couple.moving = work.bodies[a].moving + work.bodies[b].moving > 0
+        a, b, body_pair = as_int64(body_a[k]), as_int64(body_b[k]), work.body_pairs[k]
+        body_pair.body[0], body_pair.body[1], body_pair.rows, body_pair.decided = a, b, 0, 0
+        body_pair.moving = work.bodies[a].moving + work.bodies[b].moving > 0
         set_relative_pose(work, k, poses, scratch)
-        # Couples of this frame and of the last are sorted alike.
-        while known < work.task.known_couples and is_before(work.known[known], couple):
+        # The body pairs of this frame and of the last are sorted alike.
+        while known < work.task.known_body_pairs and is_before(work.known[known], body_pair):
             known += 1
         place_seeds(work, k, known, random)
         if work.task.order != 0:
@@ -70,16 +70,16 @@ def set_up_couples(addresses: Addresses, body_a: Ints, body_b: Ints, poses: Floa
 
 
 @kernel(forceinline=True)
-def is_before(one: Couple, other: Couple) -> bool:
-    """Return whether a couple comes before another."""
+def is_before(one: BodyPair, other: BodyPair) -> bool:
+    """Return whether a body pair sorts before another."""
     return one.body[0] < other.body[0] or (one.body[0] == other.body[0] and one.body[1] < other.body[1])
 
 
 @kernel
 def set_relative_pose(work: Work, k: int, poses: Floats, scratch: Floats) -> None:
-    """Write where the second body of couple k is in the frame of the first, and what rounding takes."""
-    couple, relative, task = work.couples[k], work.relative[k], work.task
-    a, b = as_int64(couple.body[0]), as_int64(couple.body[1])
+    """Write the second body's pose in the frame of the first, and the rounding slack."""
+    body_pair, relative, task = work.body_pairs[k], work.relative[k], work.task
+    a, b = as_int64(body_pair.body[0]), as_int64(body_pair.body[1])
     lack = lack_of_orthonormality(poses, a)
     if a == b:
         for i in range(3):
@@ -88,9 +88,9 @@ def set_relative_pose(work: Work, k: int, poses: Floats, scratch: Floats) -> Non
     else:
         solve_relative_pose_into(poses[a], poses[b], scratch)
         lack += lack_of_orthonormality(poses, b)
-    for i in range(3):
-        row = relative.x if i == 0 else (relative.y if i == 1 else relative.z)
-        write_pose_row(row, scratch, i)
+    write_pose_row(relative.x, scratch, 0)
+    write_pose_row(relative.y, scratch, 1)
+    write_pose_row(relative.z, scratch, 2)
     one, other = work.bodies[a], work.bodies[b]
     padding = cull_padding(
         reach_in_world(poses, a, one.farthest), reach_in_world(poses, b, other.farthest), max(one.farthest, other.farthest)
@@ -118,34 +118,33 @@ def lack_of_orthonormality(poses: Floats, body: int) -> float:
 
 @kernel
 def reach_in_world(poses: Floats, body: int, farthest: float) -> float:
-    """Return a bound of the world coordinates of a body whose own are at most `farthest`."""
-    shift: float = max(abs(poses[body, 0, 3]), abs(poses[body, 1, 3]), abs(poses[body, 2, 3]))
-    return shift + 1.7321 * (1.0 + 1e-5) * farthest
+    """Bound the world coordinates of a body whose own are at most `farthest`."""
+    return largest_coordinate(origin_of(poses, body)) + 1.7321 * (1.0 + 1e-5) * farthest
 
 
 @kernel
 def place_seeds(work: Work, k: int, known: int, random: Words) -> None:
-    """Let the seeds of couple k go on where they had come to in the last frame, or begin at random ones."""
-    couple = work.couples[k]
-    kept = known < work.task.known_couples and not is_before(couple, work.known[known])
-    couple.drawn = work.known[known].drawn if kept else 0
+    """Resume the seeds of body pair k where the last frame stopped, or at random ones."""
+    body_pair = work.body_pairs[k]
+    kept = known < work.task.known_body_pairs and not is_before(body_pair, work.known[known])
+    body_pair.drawn = work.known[known].drawn if kept else 0
     for side in range(2):
-        body = work.bodies[couple.body[side]]
+        body = work.bodies[body_pair.body[side]]
         count = body.coarsest_end - body.coarsest
         if kept:
-            couple.cursor[side] = work.known[known].cursor[side]
+            body_pair.cursor[side] = work.known[known].cursor[side]
         else:
-            couple.cursor[side] = as_int64(below(random, count)) if count > 0 else 0
+            body_pair.cursor[side] = as_int64(below(random, count)) if count > 0 else 0
         if count == 0:
-            couple.decided = 1  # nothing to meet
+            body_pair.decided = 1  # nothing to meet
 
 
 @kernel
 def aim_seeds(work: Work, k: int, motion: Motion) -> None:
-    """Write for either body of couple k where its first seeds face, in its own frame."""
-    couple, relative = work.couples[k], work.relative[k]
+    """Write where the first seeds of each body of pair k face, in its own frame."""
+    body_pair, relative = work.body_pairs[k], work.relative[k]
     for side in range(2):
-        body, other = as_int64(couple.body[side]), as_int64(couple.body[1 - side])
+        body, other = as_int64(body_pair.body[side]), as_int64(body_pair.body[1 - side])
         aim = relative.aim_b if side else relative.aim_a
         if work.task.order == BY_CAMERA:
             towards = minus(point_from(work.task.camera, 0), origin_of(motion.poses, body))
@@ -153,12 +152,12 @@ def aim_seeds(work: Work, k: int, motion: Motion) -> None:
         else:
             towards = minus(path_of(work, motion, body), path_of(work, motion, other))
             aim.share = 0.0
-        turn_back(aim, motion.poses, body, towards)
+        aim.x, aim.y, aim.z = turned_back(pose_at(motion.poses, body), towards)
 
 
 @kernel(forceinline=True)
 def origin_of(poses: Floats, body: int) -> Vec3:
-    """Return where the origin of a body is; poses (n,4,4)."""
+    """Return the world position of a body's origin; poses (n,4,4)."""
     return Vec3(poses[body, 0, 3], poses[body, 1, 3], poses[body, 2, 3])
 
 
@@ -167,26 +166,14 @@ def path_of(work: Work, motion: Motion, body: int) -> Vec3:
     """Return how far the middle of a body has moved in a frame."""
     middle = point_from(work.bodies[body].middle, 0)
     pose, before = motion.poses[body], motion.poses_t0[body]
-    path = Vec3(0.0, 0.0, 0.0)
-    for i in range(3):
-        path = Vec3(path.y, path.z, path_along(pose, before, middle, i))
-    return path
+    return Vec3(path_along(pose, before, middle, 0), path_along(pose, before, middle, 1), path_along(pose, before, middle, 2))
 
 
 @kernel(forceinline=True)
 def path_along(pose: Floats, before: Floats, a: Vec3, i: int) -> float:
-    """Return one coordinate of the way of a point between two poses (4,4)."""
+    """Return one coordinate of a point's path between two poses (4,4)."""
     moved: float = pose[i, 3] - before[i, 3]
     moved += (pose[i, 0] - before[i, 0]) * a.x
     moved += (pose[i, 1] - before[i, 1]) * a.y
     moved += (pose[i, 2] - before[i, 2]) * a.z
     return moved
-
-
-@kernel(forceinline=True)
-def turn_back(aim: Aim, poses: Floats, body: int, a: Vec3) -> None:
-    """Write a direction of the world in the frame of a body: by the transposed rotation."""
-    r = poses[body]
-    aim.x = r[0, 0] * a.x + r[1, 0] * a.y + r[2, 0] * a.z
-    aim.y = r[0, 1] * a.x + r[1, 1] * a.y + r[2, 1] * a.z
-    aim.z = r[0, 2] * a.x + r[1, 2] * a.y + r[2, 2] * a.z
