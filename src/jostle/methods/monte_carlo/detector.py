@@ -27,7 +27,7 @@ from jostle.methods.monte_carlo.rehearsal import rehearse
 from jostle.methods.monte_carlo.search import Search
 from jostle.methods.monte_carlo.shape import ShellShape
 from jostle.methods.monte_carlo.show import overlay_of
-from jostle.report.assemble import as_asked, labelled
+from jostle.report.assemble import filter_for_query, labelled
 from jostle.report.contact_geometry import details_of_rows
 from jostle.report.packing import ALL, ROW_MODES
 from jostle.report.report import Contacts, Counters, Reached, Report, replaced
@@ -81,7 +81,7 @@ class MonteCarloDetector(Detector):
         self._search = None  # until all is done: see the module's docstring
         body_pairs = self._body_pairs(frame, query, search.near)
         # With a clearance, a near row must not end the search for one that touches.
-        row_mode = ALL if query.clearance > 0.0 and query.rows != "any" else HOW_MANY[query.rows]
+        row_mode = ALL if query.clearance > 0.0 and query.rows != "any" else ROW_MODES[query.rows]
         error = 0.0 if query.clearance > 0.0 else self._tolerated(query.budget)
         search.begin_frame(body_pairs, frame, self._boxes.of(frame), query.clearance, row_mode, error)
         complete = self._run(search, query.budget, began) and search.complete()
