@@ -45,13 +45,7 @@ def _options(
     """Handle options before a command; the help text is the application's."""
 
 
-app.command()(check)
-app.command()(methods)
-app.command()(warmup)
-app.command()(demo)
-app.command()(fit)
-app.command()(sim)
-app.command()(shot)
-app.command()(view)
+for command in (check, methods, warmup, demo, fit, sim, shot, view):  # in the order a newcomer meets them
+    app.command()(command)
 app.add_typer(lab, name="lab")
 app.add_typer(bench, name="bench")
