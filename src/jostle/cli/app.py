@@ -30,8 +30,8 @@ app = typer.Typer(
 )
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(requested: bool) -> None:
+    if requested:
         print(f"jostle {jostle.__version__}")
         raise typer.Exit
 

@@ -78,7 +78,7 @@ def sim(
     Prints frames, contacts, energy at start and end, and detection times. Ctrl-C ends the run and keeps the frames so far.
     Exit status: 0 done, 2 bad input, 130 interrupted.
     """
-    chosen = method_alone(method, "--method", "a simulation asks for what touches at one instant")
+    chosen = method_alone(method, "--method", "a simulation tests single instants")
     check_target("--record", record, (scene,))
     console = open_console()
     if scene.partition("(")[0].strip() == "squeeze" and not Path(scene).is_file():

@@ -74,7 +74,7 @@ def _disc_outlines(discs: Floats) -> Floats:
 
 
 def _rims(centre: Floats, normal: Floats, radius: Floats) -> Floats:
-    """Return (24 k,2,3): circles about centres (k,3), across normals (k,3), of radii (k,1)."""
+    """Return circles (24 k,2,3) by centres (k,3), normals (k,3) and radii (k,1)."""
     aside = np.where(np.abs(normal[:, :1]) < 0.9, [[1.0, 0.0, 0.0]], [[0.0, 1.0, 0.0]])
     first = np.cross(normal, aside)
     first /= np.maximum(np.linalg.norm(first, axis=1, keepdims=True), 1e-300)

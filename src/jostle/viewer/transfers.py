@@ -24,7 +24,7 @@ AT_ONCE = 4  # files of the largest size in memory at a time, complete or not
 class Uploader(Protocol):
     """A browser that uploads a file."""
 
-    def tell(self, text: str) -> None:
+    def notify(self, text: str) -> None:
         """Show a sentence."""
 
     def acknowledge(self, start: FileTransferStartUpload, received: int) -> None:
@@ -142,4 +142,4 @@ class Transfers:
 
     def _refuse(self, by: Uploader, start: FileTransferStartUpload, words: str) -> None:
         by.dismiss(start)
-        by.tell(words)
+        by.notify(words)
