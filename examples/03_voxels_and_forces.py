@@ -1,4 +1,4 @@
-"""A probe in a knee: contacts from voxel maps, and forces for the hand at 1 kHz."""
+"""A probe in a knee: contacts from voxel maps, and haptic forces at 1 kHz."""
 
 import time
 
@@ -12,7 +12,7 @@ motion = scenes.make_scene("knee", faces=20_000, frames=STEPS).record()  # 0.07 
 world = motion.world(jostle.Voxmap(accuracy=0.4))  # mm
 probe, stiffness = world["probe"], 5.0  # N per mm and mm²
 
-# The first detect makes maps and shells, and the first force loads its kernel: not in the loop.
+# The first detect makes maps and shells, and the first force loads its kernel, so they stay out of the loop.
 probe.teleport(motion.poses[STEPS // 2, -1])
 haptics.force(world.detect(), probe, stiffness=stiffness)
 
@@ -30,7 +30,7 @@ for step in range(STEPS):
 middle, slow = np.percentile(seconds, [50, 99])
 print(f"a step took {1e3 * middle:.2f} ms (median), 99 of 100 at most {1e3 * slow:.2f} ms; 1 kHz leaves 1 ms\n")
 
-# A device is attached by a spring: where it goes into the bone, the probe stays at the surface; the spring is what the hand feels.
+# A spring attaches the device: where the device enters the bone, the probe stays at the surface, and the hand feels the spring.
 coupling = haptics.Coupling(stiffness=1.0, turning=500.0, reach=0.1)
 probe.teleport(motion.poses[500, -1])
 for step in range(500, STEPS):

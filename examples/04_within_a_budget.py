@@ -13,7 +13,7 @@ world = motion.world("monte_carlo")
 exact = motion.world("wide_tree")
 budget = jostle.Budget(seconds=1e-3 * MILLISECONDS)
 
-# The first queries compile and make the shells: not in the loop.
+# The first queries compile and make the shells, so they stay out of the loop.
 world.detect(budget=budget)
 exact.detect()
 
@@ -30,14 +30,14 @@ for frame in range(len(motion.poses)):
         reached = report.reached
         state = "complete" if report.complete else f"chance of an undiscovered region {reached.undiscovered:.0%}"
         print(
-            f"frame {frame}: {len(report.contacts)} of {len(true.contacts)} touching pairs of faces in {reached.regions} regions, "
-            f"{reached.pairs} pairs of samples followed, {state}"
+            f"frame {frame}: {len(report.contacts)} of {len(true.contacts)} touching face pairs in {reached.regions} regions, "
+            f"{reached.pairs} sample pairs tracked, {state}"
         )
 
 middle, slow = np.percentile(took, [50, 99])
 print(f"{found} of {there} rows found; a frame took {middle:.2f} ms (median), 99 of 100 at most {slow:.2f} ms")
 
-# What cannot be done in time can be done coarser: faces that are this far apart may be told as touching.
+# If time is short, answers can be coarser: faces up to this far apart may be reported as touching.
 coarse = motion.world(jostle.MonteCarlo(error="auto"))
 for frame in range(40, 60):
     motion.apply(coarse, frame)

@@ -44,14 +44,14 @@ for step in range(STEPS):
         np.add.at(moved, threads[:, 1], -pull)
         points = points + 1.5 * moved / shares
         outward = np.linalg.norm(points, axis=1, keepdims=True)
-        points = np.where(outward < 0.52, points * (0.52 / outward), points)  # the ball, a little larger than it is
+        points = np.where(outward < 0.52, points * (0.52 / outward), points)  # the ball, slightly enlarged
         points[:, 2] = np.maximum(points[:, 2], -0.53)
     cloth.vertices = points
     report = world.detect(clearance=0.03)
     if step % 9 == 8:
-        folds = world.detect(itself=True).between(cloth, cloth)
+        folds = world.detect(self_collision=True).between(cloth, cloth)
         near = len(report.faces_of(cloth))
-        print(f"step {step}: {near} faces of the cloth within 0.03 of something, {len(folds)} pairs of its own faces meet")
+        print(f"step {step}: {near} faces of the cloth within 0.03 of something, {len(folds)} pairs of its own faces touch")
     if step % 5 == 4:
         pictures.append(picture_of(world, report, Look(320, 240, samples=2, see_through="nothing")))
 

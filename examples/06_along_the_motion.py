@@ -1,4 +1,4 @@
-"""A plate flies through a wall in one step: when it touches, with what, and how far it may go."""
+"""A plate flies through a wall in one step: when does it touch, and how far may it go?"""
 
 import numpy as np
 
@@ -16,9 +16,9 @@ print("at the start:", jostle.collide(wall, plate, pose_b=start))
 print("at the end:  ", jostle.collide(wall, plate, pose_b=end))
 
 first = jostle.first_contact(wall, plate, to_b=end, pose_b=start)
-print(f"on the way:   at {first.time:.4f} of it, {first.feature_a} meets {first.feature_b} at {np.round(first.point, 3)}")
+print(f"in between:   at {first.time:.4f} of the step, {first.feature_a} meets {first.feature_b} at {np.round(first.point, 3)}")
 
-# In a world the step is from the last detect to where bodies are now.
+# In a world, the step goes from the last detect to the current poses.
 world = jostle.World("bounding_tree")
 world.add(wall, name="wall", static=True)
 flying = world.add(plate, start, "plate")
@@ -39,4 +39,4 @@ for x in (-0.9, 1.5):
 save_picture(
     "along_the_motion.png", [wall, plate, plate, plate], [np.eye(4), start, stopped, end], see_through="bodies", ground=True
 )
-print("start, where it is stopped, and the end are in along_the_motion.png")
+print("along_the_motion.png shows the start, the stop and the end")

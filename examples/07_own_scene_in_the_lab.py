@@ -11,7 +11,7 @@ from jostle.shapes import build
 
 
 def your_loop() -> Motion:
-    # Two wheels that turn into each other, and a slide that goes to and fro beneath them.
+    # Two wheels that turn into each other, and a slide that moves back and forth beneath them.
     world = jostle.World()
     wheels = [world.add(build.torus(), name=f"wheel {k}") for k in range(2)]
     slide = world.add(build.box((1.2, 0.3, 0.3)), name="slide")
@@ -32,7 +32,7 @@ def main() -> None:
     motion.save("machine.npz")
     print(motion)
 
-    # The same frames through every method that is named, each in a process of its own. On the command line:
+    # The same frames through each named method, each in its own process. On the command line:
     #     jostle lab run --motion machine.npz --methods "wide_tree, face_octree"
     #     jostle shot machine.npz --gif --out machine.gif
     experiment = own_experiment("machine", motion.title, RecordedMotion(motion), ("wide_tree", "face_octree"), len(motion))

@@ -34,7 +34,7 @@ session = Session(Subject("rolling", motion.title, motion.first(1), RecordedFram
 with open_session(session, play=True) as address:
     print(f"{len(motion)} frames of {motion.title!r}: open {address} in a browser")
     try:
-        while sys.stdout.isatty():  # Ctrl-C ends it; where nobody watches, one look will do
+        while sys.stdout.isatty():  # until Ctrl-C; without a terminal, one request will do
             time.sleep(1.0)
         print("the page answers:", urllib.request.urlopen(address, timeout=60).status)
     except KeyboardInterrupt:

@@ -1,13 +1,12 @@
-"""A soak: one seed's random dragging, turning, clicking, switching and playing for a while, through a real browser and, because a
-browser without graphics hardware does one thing a second at most, between that by wishes given to the session directly. Every
-exception is kept, and the memory of the process that serves.
+"""A soak: random dragging, turning, clicking, switching and playing in a real browser, from one seed.
+
+A browser without graphics hardware takes seconds for an action, so that requests to the session come in between. Exceptions and the
+memory of the serving process are recorded.
 
     python -m tests.browser.soak --seconds 1800
 
-prints a line after every half minute at one scene, and at the end what was done; exit status 1 if there was an exception or
-memory grew too much.
-The test (test_soak.py) runs the same for JOSTLE_SOAK_SECONDS, sixty by default. The process is one of its own in either case:
-what it holds is the viewer's, not that of other tests.
+prints a line after every visit to a scene, and at the end what was done; exit status 1 after an exception, or if memory grew too
+much. The test (test_soak.py) runs it for JOSTLE_SOAK_SECONDS, thirty by default, in its own process: its memory is the viewer's.
 """
 
 import argparse
@@ -32,12 +31,12 @@ from tests.browser.conftest import CHROMIUM, PATIENCE, SWITCHES, View
 
 # Rigid and convex, for all methods; and the room, whose hands and sphere deform.
 SCENES = ("spheres(count=5, faces=168)", "room")
-VISIT = 30.0  # seconds at one scene, with one page or two
+VISIT = 15.0  # seconds at one scene, with one page or two
 MOST_GROWTH = 0.10  # of the memory after the warm-up
 
 
 class Overheard:
-    """Standard error, also kept: a traceback of any thread or callback ends there."""
+    """Standard error, also recorded: tracebacks of any thread or callback end there."""
 
     def __init__(self, stream):
         self._stream, self.text = stream, []
@@ -51,7 +50,7 @@ class Overheard:
 
 
 class Soak:
-    """Scenes that are served by this process, and a hand that does whatever comes to its mind."""
+    """Scenes served by this process, and random actions on them."""
 
     def __init__(self, browser, scenes=SCENES, seed=0, say=print):
         self.random = np.random.default_rng(seed)
@@ -65,7 +64,7 @@ class Soak:
         tell = view.page.__class__.problem
 
         def problem(text):
-            self.done["told"] += 1
+            self.done["messages"] += 1
             if "bug in jostle" in text:
                 self.faults.append(f"{scene}, {view.session.settings}: {text}")
             tell(view.page, text)
@@ -73,12 +72,12 @@ class Soak:
         view.page.problem = problem
         return view
 
-    # ------------------------------------------------------------------ one after another
+    # ------------------------------------------------------------------ visits
 
     def warm_up(self):
-        """All methods with all overlays, questions and answers to touching, and a short visit, in all scenes.
+        """Use all methods with all overlays, options and responses, and pay a short visit, in all scenes.
 
-        After it all code is loaded, which is most of the memory. Without a page up to the visit: nobody looks.
+        After it all code is loaded, which is most of the memory. There is no page before the visit.
         """
         for view in self.views:
             session = view.session
@@ -89,49 +88,49 @@ class Soak:
                     continue  # refused: these bodies are not for it
                 for overlay in overlay_names(METHODS[method]())[1:]:
                     session.change(overlay=overlay, contacts=bool(self.random.integers(2)))
-                    self._by_wish(view, most=3)
+                    self._request_drag(view, most=3)
                     self._finished(view)
                 session.change(overlay="nothing")
-                for wish in ({"clearance": 0.05}, {"solid": True}, {"self_collision": True}, {"budget": 2.0}):
-                    session.change(**wish)  # refused where it is not served
-                    self._by_wish(view, most=3)
+                for change in ({"clearance": 0.05}, {"solid": True}, {"self_collision": True}, {"budget": 2.0}):
+                    session.change(**change)  # refused where it is not served
+                    self._request_drag(view, most=3)
                     self._finished(view)
-                    session.change(**{each: type(value)(0) for each, value in wish.items()})
+                    session.change(**{each: type(value)(0) for each, value in change.items()})
                 for respond in RESPONSES:
                     session.change(respond=respond)
-                    self._by_wish(view, most=3)
+                    self._request_drag(view, most=3)
                     self._finished(view)
             session.change(method="wide_tree", respond="show")
-            self._visit(view, 5.0)
+            self._visit(view, 1.0)
 
     def go_on(self, seconds):
-        """Do random things for so long, not counting the opening of pages; memory is looked at before and after every visit."""
-        self._look_at_memory()
+        """Act at random for some seconds, not counting the opening of pages; measure memory around every visit."""
+        self._measure_memory()
         visits = itertools.cycle(self.views)
         while seconds > 0.0 and not self.faults:
             self._visit(next(visits), min(seconds, VISIT))
-            self._look_at_memory()
+            self._measure_memory()
             seconds -= VISIT
 
     def _visit(self, view, seconds):
-        """Some seconds at one scene, with a second browser for a while."""
+        """Spend some seconds at one scene, part of them with a second browser."""
         page, other = self._opened(view), None
         end = time.monotonic() + seconds
         view.session.change(respond="show")
         actions = (self._drag, self._drag, self._turn, self._click, self._choose_on_page, self._tick_on_page, self._press_on_page)
-        wishes = (self._by_wish, self._by_wish, self._switch, self._overlay, self._overlay, self._set, self._play)
+        requests = (self._request_drag, self._request_drag, self._switch, self._overlay, self._overlay, self._set, self._play)
         while time.monotonic() < end and not self.faults:
             if other is None and self.random.random() < 0.1:
                 other = self._opened(view)
             elif other is not None and self.random.random() < 0.3:
                 if self.random.random() < 0.5:
-                    self._drag(view, other, release=False)  # and goes away with the body in its hand
+                    self._drag(view, other, release=False)  # and leave while holding the body
                 self._closed(view, other)
                 other = None
-            for wish in self.random.choice(wishes, self.random.integers(5)):
-                wish(view)
-                self._did(wish)
-                time.sleep(0.1)
+            for request in self.random.choice(requests, self.random.integers(12)):
+                request(view)
+                self._did(request)
+                time.sleep(0.05)
             action = actions[self.random.integers(len(actions))]
             action(view, page if other is None or self.random.random() < 0.6 else other)
             self._did(action)
@@ -144,7 +143,7 @@ class Soak:
     def _did(self, action):
         self.done[action.__name__.strip("_").replace("_", " ")] += 1
 
-    # ------------------------------------------------------------------ what a hand does, on the page
+    # ------------------------------------------------------------------ actions on the page
 
     def _opened(self, view):
         page = view.open(settle=False)
@@ -184,10 +183,10 @@ class Soak:
     def _press_on_page(self, view, page):
         page.get_by_role("button", name=str(self.random.choice(["forward", "back", "Put all back"]))).first.click()
 
-    # ------------------------------------------------------------------ what a hand wishes, without the page
+    # ------------------------------------------------------------------ requests to the session
 
-    def _by_wish(self, view, most=20):
-        """A drag with a move at every instant."""
+    def _request_drag(self, view, most=20):
+        """Drag a body in many small moves."""
         session = view.session
         body = int(self.random.integers(len(session.subject.start.names)))
         pose = np.array(session.world.poses[body])
@@ -204,42 +203,42 @@ class Soak:
         view.session.change(method=str(self.random.choice(list(METHODS))))
 
     def _overlay(self, view):
-        # Of the list of the method that is chosen now, as a panel has it; the method may be another when it is heard.
+        # From the current method's list, as in a panel; the method may have changed when the request is handled.
         names = overlay_names(view.session.settings.made_method())
         view.session.change(overlay=str(self.random.choice(names)) if self.random.random() < 0.5 else names[0])
 
     def _set(self, view):
-        wish = str(self.random.choice(["clearance", "budget", "solid", "self_collision", "contacts", "respond"]))
+        option = str(self.random.choice(["clearance", "budget", "solid", "self_collision", "contacts", "respond"]))
         value = {
             "clearance": float(self.random.choice([0.0, 0.05])), "budget": float(self.random.choice([0.0, 2.0])),
             "respond": str(self.random.choice(RESPONSES)),
-        }.get(wish, bool(self.random.integers(2)))  # fmt: skip
-        view.session.change(**{wish: value})
+        }.get(option, bool(self.random.integers(2)))  # fmt: skip
+        view.session.change(**{option: value})
 
     def _play(self, view):
         session = view.session
-        wish = str(self.random.choice(["play", "pause", "pause", "back", "seek"]))
-        if wish == "seek":
+        action = str(self.random.choice(["play", "pause", "pause", "back", "seek"]))
+        if action == "seek":
             session.seek(int(self.random.integers(100)))
         else:
-            {"play": session.play, "pause": session.pause, "back": session.put_back}[wish]()
-        if wish == "play" and self.random.random() < 0.7:  # a motion that always plays leaves a slow browser no time for hands
+            {"play": session.play, "pause": session.pause, "back": session.put_back}[action]()
+        if action == "play" and self.random.random() < 0.7:  # a motion that always plays leaves a slow browser no time to drag
             time.sleep(0.5)
             session.pause()
 
-    # ------------------------------------------------------------------ what came of it
+    # ------------------------------------------------------------------ results
 
     def _finished(self, view):
-        """Wait for all wishes so far."""
+        """Wait until all requests so far are handled."""
         reached, end = [], time.monotonic() + PATIENCE
         view.session._request(lambda: reached.append(True))
         while not reached or view.session.stage.busy_since is not None:
-            assert time.monotonic() < end, "the session does not go on"
+            assert time.monotonic() < end, "the session is stuck"
             time.sleep(0.005)
 
-    def _look_at_memory(self):
-        # What is free is given back first: how much of it the allocator keeps says nothing about leaks, and goes up and down.
-        gc.collect()  # also tells of exceptions in tasks that nobody waited for
+    def _measure_memory(self):
+        # Free memory is returned first: how much of it the allocator keeps varies, and says nothing about leaks.
+        gc.collect()  # also reports exceptions of tasks that nobody awaited
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).malloc_trim(0)
         pages = int(Path("/proc/self/statm").read_text().split()[1])
@@ -249,7 +248,7 @@ class Soak:
 
     @property
     def growth(self):
-        """Of the memory since the warm-up, as a share of it."""
+        """Growth of memory since the warm-up, as a fraction."""
         return self.memory[-1][1] / self.memory[0][1] - 1.0
 
     def close(self):
@@ -262,9 +261,9 @@ def main(arguments=None):
     from playwright.sync_api import sync_playwright
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=float(os.environ.get("JOSTLE_SOAK_SECONDS", "60")))
+    parser.add_argument("--seconds", type=float, default=float(os.environ.get("JOSTLE_SOAK_SECONDS", "30")))
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--scene", action="append", help="again for another one; by default one that is rigid and the room")
+    parser.add_argument("--scene", action="append", help="may be repeated; by default rigid spheres and the room")
     asked = parser.parse_args(arguments)
     heard = sys.stderr = Overheard(sys.stderr)
     with sync_playwright() as playwright:
@@ -281,7 +280,7 @@ def main(arguments=None):
     print(", ".join(f"{what} {times}" for what, times in sorted(soak.done.items())))  # noqa: T201
     for fault in faults:
         print(f"exception: {fault}")  # noqa: T201
-    print(f"memory grew by {100 * soak.growth:.1f} %; at most {100 * MOST_GROWTH:.0f} % is well")  # noqa: T201
+    print(f"memory grew by {100 * soak.growth:.1f} %; the limit is {100 * MOST_GROWTH:.0f} %")  # noqa: T201
     return int(bool(faults) or soak.growth > MOST_GROWTH)
 
 

@@ -21,7 +21,7 @@ def two_boxes(gap=0.6):
 
 def test_a_drag_makes_faces_red_and_another_browser_sees_it(view_of):
     view = view_of(Session(two_boxes()))
-    page = view.open()
+    page = view.open(settle=False)
     session = view.session
     picture = view.picture(page)
     save_for_people(picture, "free.png")
@@ -56,7 +56,7 @@ def test_a_drag_makes_faces_red_and_another_browser_sees_it(view_of):
     assert red(view.picture(page)) > 100
 
     # A second browser sees the same, and what the first one does.
-    other = view.open()
+    other = view.open(settle=False)
     assert red(view.picture(other)) > 100
     view.drag(page, 0, -0.9 * factor, release=False)
     view.until(lambda: not view.page._snapshot.found.pairs, page)
@@ -71,7 +71,7 @@ def test_a_drag_makes_faces_red_and_another_browser_sees_it(view_of):
 
 def test_a_motion_of_deforming_bodies_plays(view_of):
     view = view_of(Session(subject_of(["deforming_spheres(count=2, faces=168)"])))
-    page = view.open()
+    page = view.open(settle=False)
     first = view.picture(page)
     page.get_by_role("button", name="forward").click()
     view.until(lambda: view.page._snapshot.frame == 1, page)

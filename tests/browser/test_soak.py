@@ -1,4 +1,4 @@
-"""A minute of random dragging (JOSTLE_SOAK_SECONDS makes it longer): no exception, and memory stays."""
+"""Half a minute of random dragging (JOSTLE_SOAK_SECONDS makes it longer): no exception, and memory does not grow."""
 
 import subprocess
 import sys

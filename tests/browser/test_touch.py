@@ -1,6 +1,6 @@
-"""What hands do on one page, one after another: turn, click, hear, come near, push, add a file; and take a headlight's cover out.
+"""Actions on one page, one after another: turn, click, hear, approach, push, add a file; and take out a headlight's cover.
 
-The tests of a module share a page, which takes seconds to open: each sets the bodies and what is asked anew."""
+The tests of this module share a page, which takes seconds to open: each resets bodies and settings."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def view(shared):
 
 
 def heard(view):
-    """Wait until all wishes so far are done."""
+    """Wait until all requests so far are handled."""
     reached = []
     view.session._request(lambda: reached.append(True))
     view.until(lambda: reached and view.session.stage.busy_since is None, view.shown)
@@ -128,7 +128,7 @@ def test_a_body_in_the_hand_pushes_another(view):
     assert view.session.world.poses[0, 0, 3] > view.session.subject.start.poses[0, 0, 0, 3] + 0.4
 
 
-def test_a_file_is_added_on_the_page_and_a_bad_one_is_told(view, tmp_path):
+def test_a_file_is_added_on_the_page_and_a_bad_one_is_refused(view, tmp_path):
     (tmp_path / "broken.stl").write_bytes(b"solid no")
     chosen = view.shown.locator("input[type=file]")
     chosen.set_input_files(tmp_path / "broken.stl")
@@ -148,7 +148,7 @@ def test_a_file_is_added_on_the_page_and_a_bad_one_is_told(view, tmp_path):
     view.until(lambda: view.session.world.poses[2, 2, 3] > before[2, 3] + 0.1 and not view.session.holding.held(), view.shown)
 
 
-def test_a_part_that_is_led_stops_before_contact_and_its_way_is_saved(view_of, tmp_path, monkeypatch):
+def test_a_guided_part_stops_before_contact_and_its_path_is_saved(view_of, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     separation = 0.1
     view = view_of(Session(subject_of(["headlight(faces=14000)"]), Settings(method="bounding_tree"), fit=separation))

@@ -1,4 +1,4 @@
-"""`jostle demo`: every method takes part with bodies that it serves, its row says what was found, and the viewer answers."""
+"""`jostle demo`: every method runs on bodies it supports, its row shows the results, and the viewer opens."""
 
 import re
 import socket
@@ -99,11 +99,11 @@ def test_all_methods_are_given_bodies_that_they_serve():
         ({}, "not compared"),
     ],
 )  # fmt: skip
-def test_what_is_said_of_an_answer(fields, words):
+def test_the_agreement_in_words(fields, words):
     assert table.agreement(MethodRun("wide_tree", pairs=[1] * 4, contacts=[1] * 4, **fields)) == words
 
 
-def test_what_the_tour_compiles_is_there():
+def test_the_entries_of_the_tour_exist():
     names = [name for name, _ in WARMUPS]
     assert set(TOUR_ENTRIES) < set(names)
     assert len(set(TOUR_ENTRIES)) == len(TOUR_ENTRIES)

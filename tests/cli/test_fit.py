@@ -1,4 +1,4 @@
-"""`jostle fit`: both answers, their exit statuses, files that are written, what is refused."""
+"""`jostle fit`: both answers, their exit statuses, written files, refusals."""
 
 import csv
 import re
@@ -16,7 +16,7 @@ from tests.tiny import box
 
 @pytest.fixture
 def saved(tmp_path):
-    """A part before a wall, saved as a world; a way into the wall and one past it."""
+    """A part before a wall, saved as a world; a path into the wall and one past it."""
     world = World()
     world.add(box((0, 0, 0), (1, 1, 1)), name="part")
     world.add(box((3, -2, -2), (4, 2, 2)), name="wall")

@@ -1,4 +1,4 @@
-"""`jostle lab`, at toy size: every experiment, a user's own file and motion, Ctrl-C, and what is refused."""
+"""`jostle lab`, at toy size: every experiment, a user's own file and motion, Ctrl-C, and refusals."""
 
 import dataclasses
 import json

@@ -23,7 +23,7 @@ def test_commands_to_a_terminal_are_not_passed_on():
     assert visible("a\x1b[31m\x9b1m\u202eb\nc", keep="\n") == "a\ufffd[31m\ufffd1m\ufffdb\nc"
 
 
-def test_a_body_with_markup_for_a_name_is_led_along_a_path(tmp_path):
+def test_a_body_with_markup_for_a_name_moves_along_a_path(tmp_path):
     world = jostle.World("bounding_tree")
     world.add(build.box((1, 1, 1)), translation((0.0, 0.0, 0.0)), "[/bold]")
     world.add(build.box((1, 1, 1)), translation((2.0, 0.0, 0.0)), "[red]\x1b[31m")

@@ -1,4 +1,4 @@
-"""`jostle shot`: red when and only when bodies touch, overlays, moving pictures, what is refused."""
+"""`jostle shot`: red when and only when bodies touch, overlays, animations, refusals."""
 
 import sys
 

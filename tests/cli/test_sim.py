@@ -1,4 +1,4 @@
-"""`jostle sim`: scenes and files, the summary, the recording, Ctrl-C, what is refused."""
+"""`jostle sim`: scenes and files, the summary, the recording, Ctrl-C, refusals."""
 
 import re
 import signal

@@ -1,4 +1,4 @@
-"""`jostle view`: what is refused, one sentence and exit status 2 each; and that the page is opened on this machine only."""
+"""`jostle view`: refusals in one sentence with exit status 2; the page is open to this machine only."""
 
 import re
 import signal
@@ -74,7 +74,7 @@ def test_the_page_is_there_until_it_is_interrupted():
     assert "listening on" not in out
 
 
-def test_a_page_for_others_is_told_with_its_token():
+def test_a_page_for_others_has_a_token():
     asked = ["view", "two_spheres(faces=80)", "--host", "0.0.0.0", "--port", "0"]
     command = [sys.executable, "-c", "from jostle.cli import main; main()", *asked]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:

@@ -1,4 +1,4 @@
-"""Mutated messages at a real server: a client that sends them, and an honest one that must go on working through it all.
+"""Mutated messages to a real server, beside a normal client that must keep working.
 
     python -m tests.viewer.fuzz_messages --count 20000 --seed 1
 

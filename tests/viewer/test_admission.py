@@ -265,7 +265,7 @@ def test_with_the_token_a_page_for_others_opens_and_connects():
 
 
 def test_a_viser_that_goes_another_way_is_not_opened(monkeypatch):
-    """Nothing listens unguarded when a viser does not call what is guarded."""
+    """If viser does not call the guarded function, nothing listens."""
     real, opened = websockets.asyncio.server.serve, []
 
     class Other(guarded._Server):

@@ -1,4 +1,4 @@
-"""Bodies that deform: squeezed by what is held, of about the same volume, in shape again afterwards; what cannot be is refused."""
+"""Deforming bodies: squeezed by a held body, nearly constant in volume, back in shape afterwards; refusals."""
 
 from dataclasses import replace
 

@@ -17,7 +17,7 @@ NEAR, FAR, FIXED = 2, 3, 4
 
 
 def two_hands():
-    """Two hands at x = -2 and 6, two parts at 0 and 2.5 between them, a post beside the way; all are cubes of edge 1."""
+    """Two hands at x = -2 and 6, two parts at 0 and 2.5 between them, a post beside the path; all are cubes of edge 1."""
     world = jostle.World()
     cube = build.box((1.0, 1.0, 1.0))
     for name, place in {"blue": (-2.0, 0, 0), "green": (6.0, 0, 0), "near": (0, 0, 0), "far": (2.5, 0, 0)}.items():

@@ -1,4 +1,4 @@
-"""What browsers say: viser's own messages pass, whatever no page sends closes its own connection, and others go on."""
+"""Messages from browsers: viser's own pass, any other closes its connection and no one else's."""
 
 import contextlib
 import dataclasses
@@ -103,7 +103,7 @@ def test_a_malformed_message_closes_its_own_connection_only():
 
 
 def test_a_control_takes_only_what_it_can_have():
-    """What is out of range, of another type, not among the choices, disabled or not there changes nothing and closes nothing."""
+    """Values out of range, of another type or not among the choices, and disabled or unknown controls, change and close nothing."""
     with served(two_boxes()) as page:
         client = page.client()
         before = page.session.settings

@@ -107,7 +107,7 @@ def has_markup(node):
 
 
 def offences(tree, may_sink=False):
-    """Where markup is put together in another way than by `fill`, or goes to the page past `add_html` and `show_html`."""
+    """Return where markup is made without `fill`, or reaches the page without `add_html` and `show_html`."""
     found, templates = [], set()
     documents = {
         node.body[0].value for node in ast.walk(tree)

@@ -12,6 +12,7 @@ from jostle.geometry.pose import rotation_about, translation
 from jostle.interface.overlay import Overlay
 from jostle.motion.record import Recorder
 from jostle.registry import METHODS
+from jostle.render.panels import NOTHING
 from jostle.shapes import build
 from jostle.shapes.save import save
 from jostle.viewer.creases import creases_of
@@ -126,7 +127,7 @@ def test_shapes_of_overlays():
 def test_pictures_of_images():
     pixels = as_picture(np.array([[0.0, 1.0], [np.inf, 0.5]]), smallest=4)
     assert pixels.shape == (4, 4, 3)
-    assert pixels[3, 0].tolist() == [255, 255, 255]
+    assert pixels[3, 0].tolist() == list(NOTHING)
     assert pixels[0, 0].sum() < pixels[3, 3].sum() < pixels[0, 3].sum()
 
 

@@ -86,7 +86,7 @@ def test_near_faces_are_apart_from_touching_ones():
     assert np.allclose(found.normals, report.contacts.normal)
 
 
-def test_a_wish_that_is_not_served_is_refused_and_a_change_of_method_drops_it():
+def test_an_unsupported_option_is_refused_and_a_change_of_method_drops_it():
     session = Session(two_boxes(), Settings(clearance=0.1))
     heard = heard_of(session)
     session.change(method="bounding_tree")
@@ -163,7 +163,7 @@ def test_a_held_body_stays_in_the_hand_while_the_motion_plays():
     assert not np.array_equal(session.round().poses[1], pose)
 
 
-def test_one_holder_at_a_time_and_who_leaves_lets_go():
+def test_one_holder_at_a_time_and_who_leaves_releases():
     session = Session(two_boxes())
     assert session.take(0, "blue")
     assert not session.take(0, "green")
@@ -229,7 +229,7 @@ def test_bodies_are_pushed_away_and_come_to_rest():
     assert session.round() is None  # at rest: nothing is computed any more
 
 
-def test_a_body_that_is_led_stops_before_contact_slides_and_its_way_is_one_for_fit(tmp_path):
+def test_a_guided_body_stops_before_contact_slides_and_its_path_is_one_for_fit(tmp_path):
     separation = 0.01
     session = Session(two_boxes(method="bounding_tree"), Settings(method="bounding_tree"), fit=separation)
     for _ in range(20):
@@ -257,7 +257,7 @@ def test_a_way_that_was_not_gone_cannot_be_saved(tmp_path):
         save_paths(session, tmp_path)
 
 
-def test_a_wish_that_fails_takes_no_other_of_its_round_with_it(monkeypatch):
+def test_a_request_that_fails_does_not_affect_others_of_its_round(monkeypatch):
     session = Session(two_boxes())
     heard = heard_of(session)
     monkeypatch.setattr(session, "_put_back", lambda: 1 // 0)

@@ -1,4 +1,4 @@
-"""Files that are added on the page: what is taken and what is refused, under harmless names, and where the bodies go."""
+"""Uploaded files: what is accepted and refused, safe names, and where the bodies go."""
 
 import asyncio
 import dataclasses
@@ -144,7 +144,7 @@ class Sender:
     def __init__(self):
         self.told, self.acknowledged, self.dismissed = [], [], 0
 
-    def tell(self, text):
+    def notify(self, text):
         self.told.append(text)
 
     def acknowledge(self, start, received):
@@ -329,7 +329,7 @@ def test_files_that_come_while_the_page_is_busy_are_counted_too(tmp_path, monkey
     with served(one_box()) as page:
         client, other = page.client(), page.client()
         heard, busy, go_on = [], threading.Event(), threading.Event()
-        monkeypatch.setattr(other.person, "tell", heard.append)
+        monkeypatch.setattr(other.person, "notify", heard.append)
         page.session._request(lambda: (busy.set(), go_on.wait()))
         busy.wait()
         content = content_of(build.box((1, 1, 1)), tmp_path)

@@ -30,8 +30,8 @@ app = typer.Typer(
 )
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(requested: bool) -> None:
+    if requested:
         print(f"jostle {jostle.__version__}")
         raise typer.Exit
 
@@ -45,13 +45,7 @@ def _options(
     """Handle options before a command; the help text is the application's."""
 
 
-app.command()(check)
-app.command()(methods)
-app.command()(warmup)
-app.command()(demo)
-app.command()(fit)
-app.command()(sim)
-app.command()(shot)
-app.command()(view)
+for command in (check, methods, warmup, demo, fit, sim, shot, view):  # in the order a newcomer meets them
+    app.command()(command)
 app.add_typer(lab, name="lab")
 app.add_typer(bench, name="bench")

@@ -13,6 +13,7 @@ from jostle.cli.console import open_console, progress_bar
 from jostle.cli.names import on_terminal
 from jostle.cli.targets import check_target
 from jostle.errors import InputError
+from jostle.registry import method_alone, name_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -96,7 +97,10 @@ def shot(
     The file is written whole or not at all. Exit status: 0 done, 2 bad input, 130 interrupted.
     """
     from jostle.pictures import Look
+<<<<<<< HEAD
     from jostle.registry import method_without_options
+=======
+>>>>>>> viewc
 
     moving = _is_gif(out, gif)
     wide, high = _size(size)
@@ -148,7 +152,6 @@ class Replay:
     def caption_of(self, frame: int, report: Report, overlay: Overlay | None) -> str:
         """Return the caption of a frame."""
         from jostle.pictures import summary_of
-        from jostle.registry import name_of
 
         if self.caption != "auto":
             return self.caption

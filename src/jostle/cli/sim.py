@@ -12,6 +12,7 @@ from jostle.cli.console import open_console, progress_bar
 from jostle.cli.names import on_terminal
 from jostle.cli.targets import check_target
 from jostle.errors import InputError
+from jostle.registry import method_alone, name_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -77,9 +78,13 @@ def sim(
     Prints frames, contacts, energy at start and end, and detection times. Ctrl-C ends the run and keeps the frames so far.
     Exit status: 0 done, 2 bad input, 130 interrupted.
     """
+<<<<<<< HEAD
     from jostle.registry import method_without_options
 
     chosen = method_without_options(method, "--method", "a simulation asks for what touches at one instant")
+=======
+    chosen = method_alone(method, "--method", "a simulation tests single instants")
+>>>>>>> viewc
     check_target("--record", record, (scene,))
     console = open_console()
     if scene.partition("(")[0].strip() == "squeeze" and not Path(scene).is_file():
@@ -140,8 +145,6 @@ def _squeeze(text: str, seed: int | None, method: Method | None, settings: dict[
 
 
 def _introduce_squeeze(console: Console, squeeze: Squeeze) -> None:
-    from jostle.registry import name_of
-
     world, simulation = squeeze.world, squeeze.simulation
     faces = sum(len(body.mesh.faces) for body in world)
     console.print(f"{SQUEEZE_TITLE}: {len(world)} bodies, {faces:,} faces", highlight=False)
@@ -152,8 +155,6 @@ def _introduce_squeeze(console: Console, squeeze: Squeeze) -> None:
 
 
 def _introduce(console: Console, scene: Scene, steps: SceneSimulation) -> None:
-    from jostle.registry import name_of
-
     simulation = steps.simulation
     faces = sum(len(body.mesh.faces) for body in scene.bodies)
     walls = "no walls" if simulation.cube is None else f"cube of {simulation.cube:.6g}"

@@ -116,8 +116,8 @@ def _session(
     subject = subject_of(what)
     gap = None
     if fit:
-        for option, asked in (("--clearance", clearance), ("--solid", solid), ("--respond", respond != "show")):
-            if asked:
+        for option, given in (("--clearance", clearance), ("--solid", solid), ("--respond", respond != "show")):
+            if given:
                 raise InputError(f"{option} has no meaning with --fit: bodies stop before they touch")
         size = float(np.median([mesh.size for mesh in subject.start.meshes]))
         gap = default_separation(size) if separation is None else cast.as_positive_length(separation, "separation")

@@ -92,13 +92,13 @@ class Admission:
         if (connects or origins) and [each.lower() for each in origins] != [f"http://{host.lower()}"]:
             return "Another site requested this page."
         try:
-            asked = parse_qs(urlsplit(path).query, keep_blank_values=True, max_num_fields=4)
+            query = parse_qs(urlsplit(path).query, keep_blank_values=True, max_num_fields=4)
         except ValueError:
             return "The address cannot be read."
-        if asked.keys() - {"token"}:
+        if query.keys() - {"token"}:
             # viser's page would connect to a server named in its address, and show what that one sends.
             return "The address of this page takes no settings."
-        if self.token is not None and not self._has_token(asked.get("token", []), headers):
+        if self.token is not None and not self._has_token(query.get("token", []), headers):
             return "Open the whole address that was printed, with its token."
         return None
 
@@ -118,10 +118,10 @@ class Admission:
         pairs = [each.strip().partition("=") for line in headers.get_all("Cookie") for each in line.split(";")]
         return [value for name, _, value in pairs if name == self._cookie_name]
 
-    def _has_token(self, asked: list[str], headers: Headers) -> bool:
+    def _has_token(self, query: list[str], headers: Headers) -> bool:
         assert self.token is not None
         # Another server on this machine can set a cookie of the same name: any of them may be ours.
-        offered = self._in_cookie(headers) + (asked if len(asked) == 1 else [])
+        offered = self._in_cookie(headers) + (query if len(query) == 1 else [])
         return any(hmac.compare_digest(each.encode("utf-8", "replace"), self.token.encode()) for each in offered)
 
 

@@ -80,15 +80,16 @@ class BodiesOnPage:
     def show(self, snapshot: Snapshot, held: Mapping[int, Hashable], dragged: Collection[int]) -> None:
         """Show poses, shapes and marks; dragged bodies are already where the hand is."""
         with self._server.atomic():
-            has_faces = bool(snapshot.found.touching)
+            # A method that reports no faces: touching bodies are tinted.
+            tinted = frozenset() if snapshot.found.touching else snapshot.found.bodies
             for number, body in enumerate(self.bodies):
                 if number not in dragged:
                     self.place(number, snapshot.poses[number])
                 reshaped = self._deform(number, snapshot.vertices.get(number))
                 for kind, faces in (("red", snapshot.found.touching), ("amber", snapshot.found.near)):
                     self._mark(number, kind, faces.get(number, NO_FACES), reshaped)
-                touched = number in snapshot.found.bodies and not has_faces
-                self._paint(body, colours.mixed(body.own, colours.RED, TINT) if touched else body.own, number in held)
+                colour = colours.mixed(body.own, colours.RED, TINT) if number in tinted else body.own
+                self._paint(body, colour, number in held)
 
     def place(self, number: int, pose: Floats) -> None:
         """Place a body."""

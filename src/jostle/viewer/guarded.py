@@ -300,12 +300,12 @@ def open_guarded(admission: Admission, title: str) -> Any:
 class UploaderOnPage:
     """A browser that uploads a file (an `Uploader`)."""
 
-    def __init__(self, client: Any, tell: Callable[[str], None]) -> None:
-        self._client, self._tell = client, tell
+    def __init__(self, client: Any, notify: Callable[[str], None]) -> None:
+        self._client, self._notify = client, notify
 
-    def tell(self, text: str) -> None:
+    def notify(self, text: str) -> None:
         """Show a sentence."""
-        self._tell(plain(text, LONGEST_SENTENCE))
+        self._notify(plain(text, LONGEST_SENTENCE))
 
     def acknowledge(self, start: FileTransferStartUpload, received: int) -> None:
         """Show the progress of an upload."""

@@ -17,7 +17,7 @@ from jostle.continuous.interpolate import pose_at, turn_between
 from jostle.errors import InputError
 from jostle.fitting import RecordedPath, Touch, walk_along
 from jostle.fitting.walk import handle_of
-from jostle.viewer.snapshot import Found
+from jostle.viewer.snapshot import Found, with_pressed
 from jostle.world.all_or_nothing import all_or_nothing
 from jostle.world.world import World
 
@@ -83,19 +83,10 @@ class Guide:
         touch = self.touch
         if touch is None:
             return found
-        other = self.world[touch.body].id
-        red = dict(found.touching)
-        for body, face in ((self.body, touch.face), (other, touch.other_face)):
-            red[body] = np.unique(np.append(red.get(body, np.empty(0, np.int32)), np.int32(face)))
-        return replace(
-            found,
-            touching=red,
-            bodies=found.bodies | {self.body, other},
-            pairs=found.pairs | {(min(self.body, other), max(self.body, other))},
-            face_pairs=found.face_pairs + 1,
-            points=np.vstack([found.points, touch.point]),
-            normals=np.vstack([found.normals, touch.normal]),
-        )
+        rows = ([self.body], [self.world[touch.body].id], [touch.face], [touch.other_face])
+        points, normals = np.vstack([found.points, touch.point]), np.vstack([found.normals, touch.normal])
+        touching = with_pressed(found, *np.array(rows, np.int32))
+        return replace(touching, face_pairs=found.face_pairs + 1, points=points, normals=normals)
 
     def _limited(self, begin: Floats, goal: Floats) -> Floats:
         """Return the goal, or the first part of a rotation that is too large.

@@ -56,27 +56,26 @@ class ScenePointerMessage(_Message, frozen=True):
     modifier: Name | None
 
 
-class TransformControlsDragStartMessage(_Message, frozen=True):
+class _GizmoMessage(_Message, frozen=True, kw_only=True):
+    """A message about a gizmo."""
+
+    name: Name
+    owner: Name = ""
+
+
+class TransformControlsDragStartMessage(_GizmoMessage, frozen=True):
     """A drag of a gizmo begins."""
 
-    name: Name
-    owner: Name = ""
 
-
-class TransformControlsUpdateMessage(_Message, frozen=True):
+class TransformControlsUpdateMessage(_GizmoMessage, frozen=True):
     """A gizmo moves."""
 
-    name: Name
     wxyz: Quaternion
     position: Vector
-    owner: Name = ""
 
 
-class TransformControlsDragEndMessage(_Message, frozen=True):
+class TransformControlsDragEndMessage(_GizmoMessage, frozen=True):
     """A drag of a gizmo ends."""
-
-    name: Name
-    owner: Name = ""
 
 
 class NewValue(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -150,9 +149,7 @@ def allowed(message: Message, element: Any) -> bool:
     """Return whether the sender may do this to a control (None for other messages)."""
     if isinstance(message, GuiUpdateMessage):
         return element is not None and element.visible and not element.disabled and _fits(element, message.updates.value)
-    if isinstance(message, TransformControlsDragStartMessage | TransformControlsUpdateMessage | TransformControlsDragEndMessage):
-        return message.name == GIZMO
-    return True
+    return not isinstance(message, _GizmoMessage) or message.name == GIZMO
 
 
 def _fits(element: Any, value: bool | float | str) -> bool:

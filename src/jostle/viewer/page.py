@@ -40,12 +40,12 @@ class Person:
 
     def __init__(self, client: viser.ClientHandle, name: str, page: Page) -> None:
         self.client, self.name, self._session = client, name, page.session
-        self.gizmo = Gizmo(client, name, page.session, page.bodies, page.scale, self.tell)
+        self.gizmo = Gizmo(client, name, page.session, page.bodies, page.scale, self.notify)
         with page.panel.bodies_folder:
             self._picked: Any = client.gui.add_dropdown("gizmo on", (NOTHING,), initial_value=NOTHING)
             if page.uploads is not None:
                 page.uploads.add_button(client.gui)
-        self.uploader = UploaderOnPage(client, self.tell)
+        self.uploader = UploaderOnPage(client, self.notify)
         self.offer(page.session.subject.start.names)
         with client.gui.add_folder("You"):
             add_html(
@@ -82,7 +82,7 @@ class Person:
         if self.hears.value:
             show_html(self._knock, sound.as_html(next(self._knocks)))
 
-    def tell(self, text: str) -> None:
+    def notify(self, text: str) -> None:
         """Show a sentence for a while."""
         self.client.add_notification("jostle", plain(text, LONGEST_SENTENCE), auto_close_seconds=8.0, color="red")
 
@@ -205,7 +205,7 @@ class Page(Listener):
     def problem(self, text: str) -> None:
         """Notify all browsers."""
         for person in list(self.people.values()):
-            person.tell(text)
+            person.notify(text)
 
     def _mark_held(self, held: dict[int, Any]) -> None:
         for number in held.keys() | self._held.keys():

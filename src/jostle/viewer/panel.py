@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -100,7 +101,10 @@ class Panel:
         _when_set(self._method, lambda value: change(method=value))
         _when_set(self._rest, lambda value: change(method=_with_settings(self._method.value, value)))
         for option, element in self._options.items():
-            _when_set(element, lambda value, option=option: change(**{option: value}))
+            _when_set(element, partial(self._set_option, option))
+
+    def _set_option(self, option: str, value: Any) -> None:
+        self._session.change(**{option: value})
 
     def _add_bodies(self, gui: viser.GuiApi, settings: Settings) -> None:
         with gui.add_folder("Bodies") as self.bodies_folder:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import InitVar, dataclass, replace
 from typing import Any
 
 from jostle import cast
@@ -32,6 +32,8 @@ class Settings:
         One of `overlay_names` for the method.
     contacts : bool
         Show points and normals of contacts.
+    itself : bool, optional
+        Older name of `self_collision`.
     """
 
     method: str = DEFAULT_METHOD
@@ -42,8 +44,11 @@ class Settings:
     respond: str = "show"
     overlay: str = NOTHING
     contacts: bool = False
+    itself: InitVar[bool | None] = None
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, itself: bool | None) -> None:
+        if itself is not None:
+            object.__setattr__(self, "self_collision", cast.as_flag(itself, "itself"))
         object.__setattr__(self, "clearance", cast.as_length(self.clearance, "clearance"))
         object.__setattr__(self, "budget", cast.as_length(self.budget, "budget"))
         cast.as_choice(self.respond, RESPONSES, "respond")

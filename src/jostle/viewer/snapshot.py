@@ -21,8 +21,6 @@ class Found:
     ----------
     touching, near : dict of body number to face numbers
         Faces that touch, and faces only within the clearance.
-    bodies : frozenset
-        Bodies that touch anything, also if a method reports no faces.
     pairs : frozenset of (int, int)
         Pairs of bodies that touch.
     near_pairs, face_pairs : int
@@ -35,13 +33,17 @@ class Found:
 
     touching: dict[int, Ints] = field(default_factory=dict)
     near: dict[int, Ints] = field(default_factory=dict)
-    bodies: frozenset[int] = frozenset()
     pairs: frozenset[tuple[int, int]] = frozenset()
     near_pairs: int = 0
     face_pairs: int = 0
     points: Floats = field(default_factory=lambda: np.empty((0, 3)))
     normals: Floats = field(default_factory=lambda: np.empty((0, 3)))
     complete: bool = True
+
+    @property
+    def bodies(self) -> frozenset[int]:
+        """Bodies that touch any other."""
+        return frozenset(body for pair in self.pairs for body in pair)
 
     @property
     def face_count(self) -> int:
@@ -86,9 +88,8 @@ def found_in(report: Report, with_points: bool) -> Found:
     if len(contacts) and (with_points or not (red or amber)):
         shown = contacts.select(np.arange(min(len(contacts), MOST_ARROWS)))
         points, normals = shown.point, shown.normal
-    bodies = frozenset(body for pair in touching_pairs for body in pair)
     near_pairs = int((~touches).sum())
-    return Found(red, amber, bodies, touching_pairs, near_pairs, len(contacts), points, normals, report.complete)
+    return Found(red, amber, touching_pairs, near_pairs, len(contacts), points, normals, report.complete)
 
 
 def with_pressed(found: Found, body_a: Ints, body_b: Ints, face_a: Ints, face_b: Ints) -> Found:
@@ -99,5 +100,4 @@ def with_pressed(found: Found, body_a: Ints, body_b: Ints, face_a: Ints, face_b:
         red[body] = np.union1d(red.get(body, np.empty(0, np.int32)), faces[bodies == body]).astype(np.int32)
     low, high = np.minimum(body_a, body_b), np.maximum(body_a, body_b)
     pairs = found.pairs | frozenset(zip(low.tolist(), high.tolist(), strict=True))
-    touched = frozenset(body for pair in pairs for body in pair)
-    return replace(found, touching=red, near={}, bodies=touched, pairs=pairs, near_pairs=0)
+    return replace(found, touching=red, near={}, pairs=pairs, near_pairs=0)

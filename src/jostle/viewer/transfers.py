@@ -24,7 +24,7 @@ AT_ONCE = 4  # files of the largest size in memory at a time, complete or not
 class Uploader(Protocol):
     """A browser that uploads a file."""
 
-    def tell(self, text: str) -> None:
+    def notify(self, text: str) -> None:
         """Show a sentence."""
 
     def acknowledge(self, start: FileTransferStartUpload, received: int) -> None:
@@ -65,13 +65,8 @@ class Transfers:
     ) -> None:
         self._most, self._too_large, self._deliver = most_bytes, too_large, deliver
         self._transfers: dict[Hashable, _Transfer] = {}  # by connection
-        self._held = 0  # bytes
+        self.held = 0  # bytes of files that are not finished
         self._lock = threading.Lock()
-
-    @property
-    def held(self) -> int:
-        """Bytes received of all unfinished files."""
-        return self._held
 
     def begin(self, connection: Hashable, by: Uploader, start: FileTransferStartUpload) -> None:
         """Expect a file; raise `InputError` if no page would announce it like this."""
@@ -120,13 +115,13 @@ class Transfers:
     def finished(self, size: int) -> None:
         """Release the bytes of a file, from any thread."""
         with self._lock:
-            self._held -= size
+            self.held -= size
 
     def _hold(self, size: int) -> bool:
         with self._lock:
-            if self._held + size > AT_ONCE * self._most:
+            if self.held + size > AT_ONCE * self._most:
                 return False
-            self._held += size
+            self.held += size
             return True
 
     def _finish(self, connection: Hashable, transfer: _Transfer) -> None:
@@ -147,4 +142,4 @@ class Transfers:
 
     def _refuse(self, by: Uploader, start: FileTransferStartUpload, words: str) -> None:
         by.dismiss(start)
-        by.tell(words)
+        by.notify(words)

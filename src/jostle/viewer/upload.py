@@ -103,11 +103,11 @@ class Uploads:
         try:
             parts = parts_of(name, content, self._limit)
             # Counted when these are about to be added: other uploads may come first.
-            self._session.add_bodies(parts, partial(_check_all, harmless(name), parts), by.tell)
+            self._session.add_bodies(parts, partial(_check_all, harmless(name), parts), by.notify)
         except JostleError as error:
-            by.tell(str(error))
+            by.notify(str(error))
         except Exception as error:  # whatever goes wrong, the sender gets a message
-            by.tell(f"{harmless(name)}: it cannot be read ({type(error).__name__})")
+            by.notify(f"{harmless(name)}: it cannot be read ({type(error).__name__})")
         finally:
             self.transfers.finished(len(content))
 
