@@ -23,6 +23,7 @@ from jostle.render.picture import draw
 from jostle.render.shade import PALETTE, TOUCHING
 from jostle.render.sketch import Sketch, dots, lines
 from jostle.report.report import Kind, Report
+from jostle.tables import counted
 from jostle.world.world import World
 
 CONTACT = (186, 12, 36)

@@ -73,11 +73,7 @@ def peers(
     for each in scenario or []:
         if each not in SCENARIOS:
             raise InputError(f"there is no scenario {each!r}; choose among {', '.join(SCENARIOS)}")
-<<<<<<< HEAD
-    chosen_method = method_without_options(method, "--method", "the scenarios say what is asked, and on how many threads")
-=======
-    chosen_method = method_alone(method, "--method", "the scenarios define queries and threads")
->>>>>>> viewc
+    chosen_method = method_without_options(method, "--method", "the scenarios define queries and threads")
     if chosen_method is None:
         raise InputError("--method names no method; leave it out for wide_tree")
     sizes = QUICK if quick else FULL

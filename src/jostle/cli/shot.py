@@ -13,7 +13,7 @@ from jostle.cli.console import open_console, progress_bar
 from jostle.cli.names import on_terminal
 from jostle.cli.targets import check_target
 from jostle.errors import InputError
-from jostle.registry import method_alone, name_of
+from jostle.registry import method_without_options, name_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -97,10 +97,6 @@ def shot(
     The file is written whole or not at all. Exit status: 0 done, 2 bad input, 130 interrupted.
     """
     from jostle.pictures import Look
-<<<<<<< HEAD
-    from jostle.registry import method_without_options
-=======
->>>>>>> viewc
 
     moving = _is_gif(out, gif)
     wide, high = _size(size)

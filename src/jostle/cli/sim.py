@@ -12,7 +12,7 @@ from jostle.cli.console import open_console, progress_bar
 from jostle.cli.names import on_terminal
 from jostle.cli.targets import check_target
 from jostle.errors import InputError
-from jostle.registry import method_alone, name_of
+from jostle.registry import method_without_options, name_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -78,13 +78,7 @@ def sim(
     Prints frames, contacts, energy at start and end, and detection times. Ctrl-C ends the run and keeps the frames so far.
     Exit status: 0 done, 2 bad input, 130 interrupted.
     """
-<<<<<<< HEAD
-    from jostle.registry import method_without_options
-
-    chosen = method_without_options(method, "--method", "a simulation asks for what touches at one instant")
-=======
-    chosen = method_alone(method, "--method", "a simulation tests single instants")
->>>>>>> viewc
+    chosen = method_without_options(method, "--method", "a simulation tests single instants")
     check_target("--record", record, (scene,))
     console = open_console()
     if scene.partition("(")[0].strip() == "squeeze" and not Path(scene).is_file():
