@@ -11,6 +11,7 @@ from jostle.continuous.feature_queries import FACES, Codes, FaceRows, features_o
 from jostle.continuous.moving_faces import Corners, MovingBounds, MovingFaces, corners_at, stay_apart
 from jostle.continuous.moving_point import arc_factors, place_with_factors, turn_at
 from jostle.geometry.contact_kind import CROSSING
+from jostle.geometry.exact_zero_distance import exact_zero_distance
 from jostle.geometry.triangle import bounds_meet, face_at, triangle_bounds, triangle_of_points
 from jostle.geometry.triangle_triangle import triangles_touch
 from jostle.geometry.vector import point_at, write_point
