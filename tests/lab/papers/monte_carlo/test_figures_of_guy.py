@@ -318,7 +318,7 @@ def test_recall_is_judged_at_two_milliseconds():
         verdict.ours
     )
     assert verdict.ours.count("99.9 % need 5 ms") == len(recall.VALUES)
-    assert "in no row" in verdict.why
+    assert "do not touch: none" in verdict.why
 
     def worse(method, value):
         return recall_run(method, 980 if value == DRAGON or method != recall.AT else 992)
@@ -330,10 +330,10 @@ def test_recall_is_judged_at_two_milliseconds():
     assert recall_judged(lambda method, value: recall_run(method, 980))[0].verdict == "refuted"
     told = recall_judged(lambda method, value: recall_run(method, extra=int(value == DRAGON)))[0]
     assert told.verdict == "refuted"
-    assert "6 reported rows do not touch" in told.why
+    assert "do not touch: 6" in told.why
     few = recall_judged(lambda method, value: recall_run(method, missed=20 if value == DRAGON else 0))[0]
     assert few.verdict == "reproduced"
-    assert "Of the touching face pairs themselves at least 50.0 % are reported" in few.why  # 20 contacts, and 20 missed
+    assert "Of the touching face pairs themselves 50.0 % are reported in the worst motion" in few.why  # 20 contacts, and 20 missed
     assert recall_judged(lambda method, value: recall_run(method, 0, 0))[0].verdict == "reproduced"  # where nothing touches
 
 

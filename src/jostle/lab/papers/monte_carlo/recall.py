@@ -79,8 +79,8 @@ def _recall(result: ExperimentResult) -> Verdict:
         verdict.verdict = verdict_of(held) if extra == 0 else "refuted"
         pairs = min(share_found(run) for run in runs.values())
         verdict.why = (
-            f"They do in {sum(held)} of {len(held)} motions. Of the touching face pairs themselves at least {percent(pairs)} are "
-            f"reported. {f'{extra:,} reported rows do' if extra else 'No reported row does'} not touch."
+            f"They do in {sum(held)} of {len(held)} motions. Of the touching face pairs themselves {percent(pairs)} are reported "
+            f"in the worst motion. Reported rows that do not touch: {extra or 'none'}."
         )
     return verdict
 
