@@ -1,4 +1,4 @@
-"""Advice for a user's own scene: the method that suits it best, and what the others lack.
+"""Advice for a user's own scene: the best method, and what the others lack.
 
 Best is the fastest (median over the frames) of the methods that finished all frames with the exact answer; methods that name
 faces come before methods that name body pairs only. If none was exact, it is the one with the fewest wrong rows, those outside

@@ -1,4 +1,4 @@
-"""The appearance of results: figure captions, the line style of each method, printable text.
+"""The appearance of results: captions, line styles of methods, printable text.
 
 A method has the same colour, marker and dash everywhere, so a reader learns it once. The colours suit colour-blind readers
 (Okabe and Ito's set, and four of Tol's muted ones); markers and dashes distinguish methods in print without colour.

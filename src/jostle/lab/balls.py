@@ -1,4 +1,4 @@
-"""Whether two solids still meet when each is eroded by r: whether a ball of radius r fits into both.
+"""Whether two solids still meet when each is eroded by r: a ball fits into both.
 
 A cheap test comes first: an overlap below the diameter in some direction proves that no ball fits. Then cells of the common box
 are searched. Depth in a solid is 1-Lipschitz, so a cell whose centre is shallower than r by more than its half diagonal holds no
@@ -26,7 +26,7 @@ _HALVES = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in
 
 
 def ball_in_both(a: PlacedMesh, b: PlacedMesh, radius: float) -> bool | None:
-    """Return whether a ball fits into both closed meshes (mesh, pose); None if undecided."""
+    """Return whether a ball fits into both closed meshes; None if undecided."""
     solids = [_Solid(transform_points(pose, mesh.vertices), mesh.faces) for mesh, pose in (a, b)]
     lower = np.max([solid.vertices.min(axis=0) for solid in solids], axis=0) + radius
     upper = np.min([solid.vertices.max(axis=0) for solid in solids], axis=0) - radius
@@ -68,7 +68,7 @@ def _search(solids: list[_Solid], lower: Floats, upper: Floats, radius: float) -
 
 
 def _least_overlap(solids: list[_Solid], lower: Floats, upper: Floats) -> float:
-    """Return the least overlap over face normals near the common box and the centre line."""
+    """Return the least overlap along face normals and the centre line."""
     normals = [solid.normals_in(lower, upper) for solid in solids]
     between = solids[1].vertices.mean(axis=0) - solids[0].vertices.mean(axis=0)
     directions = np.concatenate([*normals, between[None], np.eye(3)])
@@ -103,7 +103,7 @@ class _Solid:
         self._near, self._farther = corners[near], radius
 
     def depths(self, points: Floats, wanted: Floats) -> Floats:
-        """Return (n,) depths, negative outside; unsigned if closer than `wanted` to the surface."""
+        """Return (n,) depths, negative outside; unsigned if less than `wanted`."""
         gaps = np.minimum(distances_to(self._near, points), self._farther)
         far = np.flatnonzero(gaps >= wanted)
         winding = winding_number(np.ascontiguousarray(points[far]), self.vertices, self.faces)

@@ -1,4 +1,4 @@
-"""The tolerance of an approximate answer: which wrong body pairs its guarantee allows.
+"""The tolerance of approximate answers: wrong body pairs that are allowed.
 
 A method that answers within a length r (`traits.within_resolution`, `within_share`) may report bodies no farther apart than r,
 and may miss solids that no longer meet when each is eroded by r, which means that no ball of radius r fits into both
@@ -130,7 +130,7 @@ class Band:
 
 @functools.lru_cache(maxsize=16)
 def faceting_error(mesh: Mesh) -> float:
-    """Return the approximate distance of a mesh's faces from its analytic surface; 0 without one."""
+    """Return roughly how far a mesh's faces are from its analytic surface, if any."""
     if mesh.analytic is None:
         return 0.0
     corners = mesh.vertices[mesh.faces]

@@ -1,4 +1,4 @@
-"""Experiments and figures by name: `deforming`, `face_octree/fig_13`, `fig_06`, a paper."""
+"""Experiments and figures by name: `deforming`, `face_octree/fig_13`, `fig_06`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def every_experiment() -> tuple[Experiment, ...]:
 
 
 def experiments_named(name: str) -> tuple[Experiment, ...]:
-    """Return the experiment, or all figures of the paper, with this name; () if unknown."""
+    """Return the experiment or the paper's figures with this name; () if unknown."""
     for paper in PAPERS:
         if name == paper.name:
             return paper.figures

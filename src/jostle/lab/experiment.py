@@ -1,4 +1,4 @@
-"""Experiment: a scene, a swept parameter, methods, drawings, and the judge of a paper's claims.
+"""Experiment: a scene, a swept parameter, methods, drawings, and a judge.
 
 Each file in `experiments/` defines one, and so does each figure of a paper in `papers/`. A user's own scene or recorded motion
 becomes one as well, with advice instead of claims.
@@ -182,7 +182,7 @@ def why_not_judged(result: ExperimentResult, method: str, points: int | None = N
 
 
 def slope(x: Sequence[float], y: Sequence[float]) -> float:
-    """Return the slope of log y over log x by least squares; nan without two positive points."""
+    """Return the slope of log y over log x by least squares; nan without two points."""
     kept = [(a, b) for a, b in zip(x, y, strict=True) if a > 0.0 and b > 0.0]
     if len(kept) < 2:
         return math.nan

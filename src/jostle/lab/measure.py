@@ -1,4 +1,4 @@
-"""Measuring: a recorded motion replayed through methods in rounds, each in its own process.
+"""Measuring: methods replay a recorded motion in rounds, each in its own process.
 
 The first round warms up; its answers are counted and compared. In each timed round every method replays all frames. The order
 rotates from round to round, and a method that needs longer than `TURN_SECONDS` yields to the others, so a machine that slows

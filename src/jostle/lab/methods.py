@@ -1,4 +1,4 @@
-"""Methods as users write them: `wide_tree`, `wide_tree(build=sah)`, or a comma-separated list.
+"""Methods as users write them: `wide_tree(build=sah)`, or a list with commas.
 
 `jostle/registry.py` reads the text. Query options are written among the settings: `bounding_tree(motion=True)` detects along the
 motion from frame to frame, and `workers=2` gives the world two threads.
@@ -37,7 +37,7 @@ def all_methods() -> list[NamedMethod]:
 
 
 def methods_of(text: str) -> list[NamedMethod]:
-    """Return the methods of a list such as "wide_tree, wide_tree(build=sah)", each once."""
+    """Return the methods of "wide_tree, wide_tree(build=sah)", each once."""
     found = {each.label: each for each in (method_written(part) for part in split_at_commas(text)) if each is not None}
     if not found:
         raise InputError(f"no method is named in {text!r}; the methods are {', '.join(METHODS)}")

@@ -1,4 +1,4 @@
-"""One self-contained HTML page of all experiments: pictures, plots, tables, verdicts.
+"""A self-contained HTML page of all experiments: plots, tables, verdicts.
 
 The page fetches nothing: images are embedded, the style (`page.css`) is inline, there is no script, and its security policy
 forbids connections. It follows the reader's light or dark mode and fits a phone. All text is escaped, and the markup is

@@ -1,4 +1,4 @@
-"""The figures of an experiment: plots (`drawings/`) as SVG and PNG, and pictures of its scene.
+"""The figures of an experiment: plots as SVG and PNG, pictures of its scene.
 
 Figures are 8.9 cm wide with type of 6.5 to 8 points; times are in milliseconds. A method has the same colour, marker and dash
 in every figure (`appearance.py`), and one without a time is named with its status. Equal results give byte-equal files:
@@ -56,7 +56,7 @@ _SETTINGS: dict[Any, Any] = {
 
 
 def draw_experiment(result: ExperimentResult, folder: Path, motion: Motion | None = None) -> list[Path]:
-    """Draw an experiment's figures, and its scene if a motion is given; return the files.
+    """Draw an experiment's figures, and the scene of a motion; return the files.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Regions of contact: connected touching face pairs, whether they are reported, and since when not.
+"""Regions of contact: connected touching face pairs, reported or missed.
 
 Two touching pairs are connected if they share a face and their other faces, of one body, share a welded vertex; a region is a
 connected component. Where surfaces cross, a region is a curve of intersection: it leaves a face through an edge, and the pair
@@ -121,7 +121,7 @@ def _is_among(rows: Longs, found: Longs) -> Bools:
 
 @kernel
 def join_equal(row: Longs, first: Longs, second: Longs, label: Longs) -> None:
-    """Write to label (k,) the least connected row; entries (n,) are sorted by their keys."""
+    """Write to label (k,) the least connected row; entries (n,) are sorted by keys."""
     for entry in range(1, row.shape[0]):
         if first[entry] == first[entry - 1] and second[entry] == second[entry - 1]:
             a, b = row[entry], row[entry - 1]
@@ -150,7 +150,7 @@ class MissedFor:
         self._before: list[tuple[int, Longs]] = []
 
     def follow(self, regions: Regions, missed: Bools, counted: Bools, again: bool = False) -> Longs:
-        """Return (count,) for how many frames each region of the next frame has been missed.
+        """Return (count,) for how many frames each region has been missed.
 
         Parameters
         ----------
@@ -174,7 +174,7 @@ class MissedFor:
         return frames
 
     def _cells(self, rows: Longs) -> Longs:
-        """Return the cells of size `SAME_PLACE` that a region covers on its bodies at rest."""
+        """Return the cells that a region covers on its bodies at rest."""
         found = []
         for side, face in ((BODY_A, FACE_A), (BODY_B, FACE_B)):
             for body in np.unique(rows[:, side]).tolist():

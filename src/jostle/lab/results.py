@@ -1,4 +1,4 @@
-"""Results of the laboratory: a run, a point, a verdict, an experiment; JSON in and out.
+"""Results of the laboratory: runs, points, verdicts, experiments; JSON in and out.
 
 Times are in seconds, memory in bytes. Lists have one entry per frame that the method finished. `measure.py` fills these
 dataclasses, `files.py` writes them, plots and page read them.

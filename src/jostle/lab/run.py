@@ -1,4 +1,4 @@
-"""Run an experiment: record each scene, replay it through the methods, judge, advise.
+"""Run an experiment: record each scene, replay it, judge, advise.
 
 `LabRun.result` grows during the run and survives an interrupt.
 """

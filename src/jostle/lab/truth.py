@@ -1,4 +1,4 @@
-"""The truth of each frame of a motion, by the exact engine, and the errors of an answer.
+"""The exact answer of each frame of a motion, and the errors of other answers.
 
 The truth is that of `wide_tree`, with `solid=True` for solids. Where bodies deform it keeps nothing from frame to frame: trees are
 built from the vertices of that frame, which exposes an engine that loses contacts by following a deformation. If only body pairs
@@ -45,7 +45,7 @@ class Question:
 
 
 def question_for(method: Method, extra: Mapping[str, Any] | None = None) -> Question:
-    """Return the question that a method answers by its traits, with extra query options.
+    """Return the question that a method answers, with extra query options.
 
     It is about surfaces unless the method knows solids only. Faces are compared if the method names them, body pairs along a
     motion or with `rows="pairs"`, and nothing of a method that declares `finds_nothing` and is there for its time.

@@ -1,1 +1,1 @@
-"""The drawings of the laboratory, by axes; `plots.py` chooses among them and writes files."""
+"""The drawings of the laboratory, by their axes; `plots.py` chooses among them."""

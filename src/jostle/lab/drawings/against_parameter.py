@@ -1,4 +1,4 @@
-"""Drawings against the swept parameter: median times, last frames, averages, counters."""
+"""Drawings against the swept parameter: times, averages, counters."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def last_frame(result: ExperimentResult, styles: dict[str, LineStyle]) -> Figure
 
 
 def averages(result: ExperimentResult, styles: dict[str, LineStyle]) -> Figure:
-    """Draw the mean time over all frames (dotted) and over frames with collisions (solid)."""
+    """Draw mean times over all frames (dotted) and those with collisions (solid)."""
     figure, axes = new_figure(2.9)
     places, logarithmic = parameter_axis(axes, result, result.points)
     handles: dict[str, Line2D] = {}

@@ -44,7 +44,7 @@ def span_a_decade(values: Sequence[float]) -> bool:
 
 
 def draw_printed(axes: Any, label: str, pairs: Sequence[Sequence[float]], places: Sequence[float]) -> dict[str, Line2D]:
-    """Draw the values that a paper prints in grey; return the line by its label, {} if none is in range."""
+    """Draw a paper's values in grey; return the line by its label, if any."""
     printed = [(value, time) for value, time in pairs if value in places]
     if not printed:
         return {}
@@ -60,7 +60,7 @@ def with_slope(label: str, x: Sequence[float], y: Sequence[float], logarithmic: 
 
 
 def parameter_axis(axes: Any, result: ExperimentResult, points: Sequence[Point]) -> tuple[list[float], bool]:
-    """Prepare the axis of the swept parameter; return the places of its values, and whether it is logarithmic."""
+    """Prepare the parameter's axis; return its places and whether it is logarithmic."""
     values = [point.value for point in points]
     numbers = [float(v) for v in values if isinstance(v, int | float) and not isinstance(v, bool) and math.isfinite(v)]
     axes.set_xlabel(plain(textwrap.fill(result.parameter or "", 44)))
@@ -141,7 +141,7 @@ def label_rows(axes: Any, labels: Sequence[str]) -> None:
 
 
 def add_legend(figure: Figure, handles: Sequence[Line2D], labels: Sequence[str], columns: int = 0) -> None:
-    """Add a legend above the axes, where it hides nothing; two columns if labels are short."""
+    """Add a legend above the axes, in two columns if labels are short."""
     fits = columns or (2 if max(map(len, labels), default=0) <= 24 else 1)
     words = [plain(label if len(label) <= 48 else textwrap.fill(label, 48, max_lines=2, placeholder=" …")) for label in labels]
     figure.legend(list(handles), words, loc="outside upper left", ncols=fits, columnspacing=1.2)
@@ -195,5 +195,5 @@ def broken(label: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Return printable text; matplotlib would omit labels that begin with an underscore."""
+    """Return printable text without a leading underscore, which matplotlib hides."""
     return showable(f" {text}" if text.startswith("_") else text)

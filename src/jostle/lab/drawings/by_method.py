@@ -16,7 +16,7 @@ from jostle.lab.results import ExperimentResult
 
 
 def slowest_frame(result: ExperimentResult, _styles: dict[str, LineStyle]) -> Figure:
-    """Draw mean (dotted) and slowest frame (solid) of each method; a line for each value."""
+    """Draw mean (dotted) and slowest frame (solid) by method, a line per value."""
     figure, axes = new_figure(3.6)
     labels, styles = result.methods, list(LINE_STYLES.values())
     # Settings of one method are joined by lines; other methods have markers only.

@@ -1,4 +1,4 @@
-"""Drawings of every frame: its time, by value or all values together, and its contacts."""
+"""Drawings of every frame: its time and its contacts."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def time_per_frame(result: ExperimentResult, points: Sequence[Point], styles: di
 
 
 def _contacts_per_frame(axes: Any, runs: Sequence[MethodRun], styles: dict[str, LineStyle]) -> None:
-    """Draw one grey line if all methods found the same number in all frames, else one each."""
+    """Draw one grey line if all methods found the same numbers, else one each."""
     faces = any(run.compared == "faces" or any(run.contacts) for run in runs)
     # Methods that name no faces have no contacts to show beside the others.
     naming = [run for run in runs if not faces or run.compared == "faces" or any(run.contacts)]
@@ -79,7 +79,7 @@ def _contacts_per_frame(axes: Any, runs: Sequence[MethodRun], styles: dict[str, 
 
 
 def frames_together(result: ExperimentResult, styles: dict[str, LineStyle]) -> Figure:
-    """Draw the time of each frame, all values in one panel; each line ends with its value."""
+    """Draw the time of each frame in one panel; each line ends with its value."""
     figure, axes = new_figure(3.1)
     handles: dict[str, Line2D] = {}
     ends: list[tuple[float, float, str, str]] = []

@@ -1,5 +1,6 @@
-"""Experiments that are no figure of one paper, one file each, in an explicit tuple. To add one: write a file with an `EXPERIMENT`
-and name it here. Figures of papers are in `papers/`, and `catalogue.py` finds both by name.
+"""Experiments that are not a figure of a paper, one file each.
+
+To add one, write a file with an `EXPERIMENT` and list it here. `catalogue.py` finds these and the figures of `papers/` by name.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
-"""Bodies that deform: spheres that swell and hands that bend (Kitamura et al. 1998, §2.2.1 and §4.3; Guy, Debunne 2004, §5).
+"""Deforming bodies: swelling spheres and bending hands.
 
-What is true in a frame is found without any memory of the frames before: trees are built anew from the vertices of that frame
-(`truth.py`). A method that loses something while it follows a deformation is therefore found out, and so is one that keeps nothing.
-The mixed scene of §4.3, with what the paper measured of it, is the figure `face_octree/fig_12`.
+Claims are from Kitamura et al. 1998 (§2.2.1, §4.3) and Guy, Debunne 2004 (§5). The truth of a frame uses trees built from the
+vertices of that frame (`truth.py`), which exposes a method that loses contacts by following a deformation. The mixed scene of §4.3
+is the figure `face_octree/fig_12`.
 """
 
 from __future__ import annotations
 
 from jostle.lab.experiment import Experiment, Recordable, Value, served_runs, why_not_judged
+from jostle.lab.papers.judging import unjudged
 from jostle.lab.results import ExperimentResult, Verdict
 from jostle.scenes import make_scene
 
@@ -23,12 +24,11 @@ def _judge(result: ExperimentResult) -> list[Verdict]:
 
 
 def _nothing_precomputed(result: ExperimentResult) -> Verdict:
-    """A method without memory does not notice a deformation."""
-    verdict = Verdict(
+    """Judge a method without memory."""
+    verdict = unjudged(
         paper="kitamura1998",
         place="§2.2.1, §3.1",
-        claim="A method that precomputes nothing of a body finds colliding faces of deforming bodies exactly as of rigid ones.",
-        verdict="not judged",
+        claim="A method that precomputes nothing finds colliding faces of deforming bodies exactly, as it does of rigid ones.",
         why=why_not_judged(result, "face_octree"),
         ours=_agreement(result, "face_octree"),
     )
@@ -40,12 +40,11 @@ def _nothing_precomputed(result: ExperimentResult) -> Verdict:
 
 
 def _precomputed(result: ExperimentResult) -> Verdict:
-    """What is precomputed is of no use when bodies deform."""
-    verdict = Verdict(
+    """Judge precomputed trees of deforming bodies."""
+    verdict = unjudged(
         paper="kitamura1998",
         place="§2.2.1",
-        claim="What is precomputed of a body must be computed again when it deforms, at a cost that leaves it to rigid ones.",
-        verdict="not judged",
+        claim="Precomputed data must be computed again when a body deforms, which costs so much that it suits rigid ones only.",
         why=why_not_judged(result, "wide_tree") or why_not_judged(result, "brute_force"),
         ours="; ".join(text for text in (_agreement(result, "wide_tree"), _times(result)) if text),
     )
@@ -54,23 +53,22 @@ def _precomputed(result: ExperimentResult) -> Verdict:
         exact = all(run.agrees for run in trees)
         faster = [(tree.median or 0.0) < (other.median or 0.0) for tree, other in zip(trees, plain, strict=True)]
         if not exact:
-            verdict.verdict, verdict.why = "reproduced", "The kept trees lose or invent faces when bodies deform."
+            verdict.verdict, verdict.why = "reproduced", "The trees lose or invent faces when bodies deform."
         elif all(faster):
             verdict.verdict = "refuted"
-            verdict.why = "Trees that are fitted again to every frame lose nothing, and cost less than having none."
+            verdict.why = "Trees refitted in every frame lose nothing and cost less than no trees."
         else:
             verdict.verdict = "partly" if any(faster) else "reproduced"
-            verdict.why = "Trees that are fitted again lose nothing, but do not always cost less than having none."
+            verdict.why = "Refitted trees lose nothing, but do not always cost less than no trees."
     return verdict
 
 
 def _samples(result: ExperimentResult) -> Verdict:
-    """Sampling serves deforming bodies unchanged."""
-    verdict = Verdict(
+    """Judge sampling of deforming bodies."""
+    verdict = unjudged(
         paper="guy2004",
         place="§5",
-        claim="Random sampling serves deforming bodies with no change to it; the larger the deformation, the less it finds.",
-        verdict="not judged",
+        claim="Random sampling works unchanged for deforming bodies; the larger the deformation, the less it finds.",
         why=why_not_judged(result, "monte_carlo"),
         ours=_agreement(result, "monte_carlo"),
     )
@@ -78,7 +76,7 @@ def _samples(result: ExperimentResult) -> Verdict:
         runs = [run for _, run in served_runs(result, "monte_carlo")]
         missed, expected = sum(run.missed or 0 for run in runs), sum(run.expected or 0 for run in runs)
         verdict.verdict = "reproduced" if missed <= 0.1 * expected else "partly" if missed <= 0.5 * expected else "refuted"
-        verdict.why = f"It finds {expected - missed:,} of {expected:,}; how that falls with the deformation is not swept here."
+        verdict.why = f"It finds {expected - missed:,} of {expected:,}; the deformation is not swept here."
     return verdict
 
 
@@ -102,10 +100,10 @@ def _times(result: ExperimentResult) -> str:
 
 EXPERIMENT = Experiment(
     name="deforming",
-    title="Bodies that deform: spheres that swell, hands that bend",
+    title="Deforming bodies: swelling spheres, bending hands",
     about="Spheres whose radius varies over the surface and with time, and two hands that bend their fingers while they pass "
-    "through each other (Kitamura et al. 1998, §4.3). Time per frame, with the setting of vertices in it, and whether anything is "
-    "lost compared with trees that are built anew in every frame.",
+    "through each other (Kitamura et al. 1998, §4.3). Time per frame includes setting vertices; answers are compared with those "
+    "of trees built anew in every frame.",
     parameter="scene",
     values=tuple(SCENES),
     quick_values=tuple(SCENES),

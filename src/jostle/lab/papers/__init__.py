@@ -1,6 +1,7 @@
-"""The figures of papers, one folder for each paper, named after its method; one file for each figure.
+"""The figures of papers: a folder for each paper, a file for each figure.
 
-To add a paper: a folder with its figures, a data file with the values that it prints, and its name in `PAPERS` here.
+To add a paper, add a folder named after its method, with its figures and a data file of its printed values, and name it in
+`PAPERS`.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from jostle.lab.papers import bounding_tree, face_octree, image_space, monte_car
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper and those of its figures that are measured again."""
+    """A paper and its figures that are measured again."""
 
-    name: str  # that of its method, and of its folder
+    name: str  # of its method and its folder
     key: str  # in docs/references.bib
     title: str
-    figures: tuple[Experiment, ...]  # and what it says without one
+    figures: tuple[Experiment, ...]  # and claims without one
 
 
 PAPERS: tuple[Paper, ...] = (

@@ -1,70 +1,100 @@
-"""What judges of figures ask of a result: times at the last frame, frames with and without collisions, when boxes first overlap."""
+"""What the judges of figures share: times by value, verdicts, text."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean, median
 
-from jostle.lab.experiment import Value, served_runs
-from jostle.lab.results import ExperimentResult, MethodRun
+from jostle.lab.experiment import Value, served_runs, why_not_judged
+from jostle.lab.results import ExperimentResult, MethodRun, Verdict, number_words
+
+Times = dict[float, float]  # seconds by swept value
 
 
-def last_times(result: ExperimentResult, method: str) -> dict[float, float]:
-    """Return the seconds of the last frame by the swept value, for the points that a method went through."""
-    return {float(value): run.frame_seconds[-1] for value, run in served_runs(result, method) if isinstance(value, int | float)}
+def unjudged(paper: str, place: str, claim: str, why: str, printed: str = "", ours: str = "") -> Verdict:
+    """Return a claim that is still to be judged, unless `why` says why it cannot be."""
+    return Verdict(paper, place, claim, "not judged", why, printed, ours)
 
 
-def middle_times(result: ExperimentResult, method: str) -> dict[float, float]:
-    """Return the median seconds of a frame by the swept value, for the points that a method went through."""
-    return {float(value): middle(run.frame_seconds) for value, run in served_runs(result, method) if isinstance(value, int | float)}
+def verdict_of(held: Sequence[bool], share: float = 0.0) -> str:
+    """Return "reproduced" if all hold, "partly" if enough do, else "refuted"."""
+    if held and all(held):
+        return "reproduced"
+    return "partly" if sum(held) >= max(1.0, share * len(held)) else "refuted"
+
+
+def why_not(result: ExperimentResult, methods: Iterable[str], values: Iterable[Value] = ()) -> str:
+    """Return why methods cannot be judged; "" if they can."""
+    run = [point.value for point in result.points]
+    missing = [number_words(value) if isinstance(value, int | float) else str(value) for value in values if value not in run]
+    if missing:
+        return f"Not run: {', '.join(missing)}."
+    return next((why for method in methods if (why := why_not_judged(result, method))), "" if run else "Nothing was run.")
+
+
+def by_value(result: ExperimentResult, method: str, value_of: Callable[[MethodRun], float]) -> Times:
+    """Return a number for each run that a method finished, by the swept value."""
+    return {float(value): value_of(run) for value, run in served_runs(result, method) if isinstance(value, int | float)}
+
+
+def last_times(result: ExperimentResult, method: str) -> Times:
+    """Return the seconds of the last frame by the swept value."""
+    return by_value(result, method, lambda run: run.frame_seconds[-1])
+
+
+def middle_times(result: ExperimentResult, method: str) -> Times:
+    """Return the median seconds of a frame by the swept value."""
+    return by_value(result, method, lambda run: middle(run.frame_seconds))
+
+
+def mean_times(result: ExperimentResult, method: str) -> Times:
+    """Return the mean seconds of a frame by the swept value."""
+    return by_value(result, method, lambda run: mean(run.frame_seconds))
 
 
 def run_at(result: ExperimentResult, value: Value, method: str) -> MethodRun | None:
-    """Return the run of a method at a value, if it went through all frames."""
+    """Return the run of a method at a value, if it finished all frames."""
     return next((run for at, run in served_runs(result, method) if at == value), None)
 
 
 def times_where(run: MethodRun, colliding: Sequence[bool], wanted: bool = True) -> list[float]:
-    """Return the seconds of the frames in which bodies collide, or of those in which none do."""
+    """Return the seconds of the frames with collisions, or without."""
     return [time for time, collides in zip(run.frame_seconds, colliding, strict=True) if collides is wanted]
 
 
 def collisions(result: ExperimentResult, value: Value, methods: Sequence[str]) -> list[bool] | None:
-    """Return for each frame whether bodies collide, by the first of the methods that went through all of them."""
-    for method in methods:
-        run = run_at(result, value, method)
-        if run is not None:
-            return [pairs > 0 for pairs in run.pairs]
-    return None
+    """Return whether bodies collide in each frame, by the first method that finished."""
+    runs = (run_at(result, value, method) for method in methods)
+    return next(([pairs > 0 for pairs in run.pairs] for run in runs if run is not None), None)
 
 
 def first_overlap(run: MethodRun) -> int | None:
-    """Return the first frame in which boxes of bodies overlap, by the pairs that a method had to look at; None for never."""
+    """Return the first frame in which boxes overlap, so that a body pair was tested."""
     return next((frame for frame, work in enumerate(run.counters) if work.get("body_pairs", 0)), None)
 
 
 def mean(times: Sequence[float]) -> float:
-    """Return the mean, nan of nothing."""
+    """Return the mean; nan if empty."""
     return fmean(times) if times else float("nan")
 
 
 def middle(times: Sequence[float]) -> float:
-    """Return the median, nan of nothing."""
+    """Return the median; nan if empty."""
     return median(times) if times else float("nan")
 
 
 def ms(seconds: float) -> str:
-    """Return a time in milliseconds, with three digits."""
+    """Return a time in milliseconds with three digits."""
     value = 1e3 * seconds
     return f"{value:,.0f} ms" if value >= 1000.0 else f"{value:.3g} ms"
 
 
 def in_milliseconds(method: str, times: Mapping[float, float], unit: str) -> str:
-    """Return "method: 1.2 ms at 10 spheres, …", or "" without times."""
+    """Return "method: 1.2 ms at 10 spheres, …"; "" without times."""
     words = ", ".join(f"{ms(time)} at {value:,g} {unit}" for value, time in times.items())
     return f"{method}: {words}" if words else ""
 
 
-def several(parts: Sequence[str]) -> str:
-    """Join what there is to say."""
+def several(parts: Iterable[str]) -> str:
+    """Join the non-empty parts."""
     return "; ".join(part for part in parts if part)

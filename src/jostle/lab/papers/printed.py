@@ -1,4 +1,4 @@
-"""The values that a paper prints, from the one data file of its folder."""
+"""The values that a paper prints, from the data file in its folder."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from typing import Any
 
 
 def values_printed(package: str) -> dict[str, dict[str, Any]]:
-    """Return the tables of `printed.toml` in a package: one for each figure, with its place in the paper."""
+    """Return the tables of a package's `printed.toml`, one for each figure."""
     return tomllib.loads(resources.files(package).joinpath("printed.toml").read_text(encoding="utf-8"))

@@ -268,11 +268,11 @@ def test_combs_are_judged_by_who_finds_five_from_when_on(name):
     lost = made(planes=none)[1]
     assert lost.verdict == ("reproduced" if name.startswith("fig_07") else "refuted")
     assert f"{PLANES}: none of 5" in lost.ours
-    assert f"missed by {PLANES}; in the frame" in lost.why
+    assert f"missed by {PLANES}; in their first frame" in lost.why
     assert made(planes=late)[1].verdict == "partly"
     others = made(gjk=late)[1]
     assert others.verdict == ("refuted" if name.startswith("fig_07") else "partly")
-    assert f"in which they begin by {FCL_GJK}" in others.why
+    assert f"in their first frame by {FCL_GJK}" in others.why
     early = made(conservative=[0] * 88 + [5] * 12)[0]
     assert early.verdict == "reproduced"
     assert "5 from frame 88 on, 2 frames too early" in early.ours

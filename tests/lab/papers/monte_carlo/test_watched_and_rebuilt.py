@@ -8,7 +8,7 @@ import pytest
 from jostle import BoundingTree, BruteForce, WideTree, World
 from jostle.geometry.pose import translation
 from jostle.lab.papers.monte_carlo.counted import with_counts
-from jostle.lab.papers.monte_carlo.instrumented import LARGE, Watched
+from jostle.lab.papers.monte_carlo.instrumented import LARGE, Instrumented
 from jostle.lab.papers.monte_carlo.rebuilt import BUILD, QUERY, Rebuilt
 from jostle.lab.regions import regions_of
 from jostle.lab.truth import FACES, NOTHING, Truth, question_for
@@ -75,7 +75,7 @@ def test_counters_have_room_for_more():
 def test_a_watched_method_answers_as_it_would_alone():
     for deforming in (False, True):
         motion = toy_motion(deforming=deforming)
-        alone, watched = motion.world("brute_force"), motion.world(Watched(BruteForce(), truth=True))
+        alone, watched = motion.world("brute_force"), motion.world(Instrumented(BruteForce(), truth=True))
         for frame in range(len(motion)):
             reports = []
             for world in (alone, watched):
@@ -94,7 +94,7 @@ def test_a_watched_method_answers_as_it_would_alone():
 def test_what_is_missed_is_counted_region_by_region():
     motion = two_balls_over_a_plate()
     OneRegion.calls.clear()
-    counted = replayed(motion, Watched(OneRegion(), truth=True))
+    counted = replayed(motion, Instrumented(OneRegion(), truth=True))
     truth = Truth(motion)
     true = [regions_of(truth.rows(frame), motion.meshes) for frame in range(len(motion))]
     assert [each["regions"] for each in counted] == [each.count for each in true] == [0, 2, 2, 2, 2, 2, 0]
@@ -119,7 +119,7 @@ def test_the_truth_of_deforming_bodies_has_seen_no_other_frame(monkeypatch):
         return take(self, mesh, *where, **how)
 
     motion = toy_motion(deforming=True)
-    world = motion.world(Watched(BruteForce(), truth=True))
+    world = motion.world(Instrumented(BruteForce(), truth=True))
     world.detect()
     monkeypatch.setattr(World, "add", noted)
     for frame in range(len(motion)):
@@ -133,7 +133,7 @@ def test_the_truth_of_deforming_bodies_has_seen_no_other_frame(monkeypatch):
 def test_a_frame_asked_again_is_no_later_frame_and_one_that_comes_again_costs_nothing():
     motion = two_balls_over_a_plate()
     OneRegion.calls.clear()
-    world = motion.world(Watched(OneRegion(), truth=True))
+    world = motion.world(Instrumented(OneRegion(), truth=True))
     for frame in (0, 0, 1, 1, 1, 1):  # calls 3 and 6 tell nothing
         motion.apply(world, frame)
         counts = vars(world.detect().counters)
@@ -146,7 +146,7 @@ def test_a_frame_asked_again_is_no_later_frame_and_one_that_comes_again_costs_no
 def test_times_are_those_of_the_call_and_nothing_else():
     motion = two_balls_over_a_plate(4)
     for truth in (False, True):
-        for counts in replayed(motion, Watched(BruteForce(), truth), times=2):
+        for counts in replayed(motion, Instrumented(BruteForce(), truth), times=2):
             assert 0 < counts["cpu_microseconds"] <= counts["wall_microseconds"] + 1_000
             assert counts["wall_microseconds"] < 1e6
             assert ("regions" in counts) is truth
@@ -154,8 +154,8 @@ def test_times_are_those_of_the_call_and_nothing_else():
 
 @pytest.mark.small
 def test_what_the_laboratory_asks_of_a_watched_method():
-    assert question_for(Watched(BruteForce(), truth=True)).compared == FACES
-    assert question_for(Watched(BruteForce())).compared == NOTHING
+    assert question_for(Instrumented(BruteForce(), truth=True)).compared == FACES
+    assert question_for(Instrumented(BruteForce())).compared == NOTHING
 
 
 @pytest.mark.parametrize("volume", ["obb", "aabb"])

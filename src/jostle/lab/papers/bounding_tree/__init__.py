@@ -1,8 +1,7 @@
-"""The figures of Eckstein and Schömer 1999: 4 and 5, and what §5 says of degrees without one.
+"""The figures of Eckstein and Schömer 1999: 4 and 5, and the degrees of §5.
 
-What the paper prints is in `printed.toml`, which is little: its plots of fig. 4 and 5 are judged by what the text says of them. Its
-milliseconds are of 1999: what is judged is who is ahead and by how much, never a time itself. The scene is `headlight`, its motion
-is in `removal.py`; both are ours.
+`printed.toml` holds the few values that the paper prints; fig. 4 and 5 are judged by the text. Its milliseconds are of 1999: the
+judges look at who is ahead by how much, never at a time itself. The scene `headlight` and its motion (`removal.py`) are ours.
 """
 
 from __future__ import annotations

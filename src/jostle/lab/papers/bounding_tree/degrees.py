@@ -1,19 +1,18 @@
-"""Degree and improvement factor (§5): fixed degrees 2 to 6, and flexible ones with α from 0.5 to 0.9, for each type of hierarchy.
+"""Degrees (§5): fixed from 2 to 6, flexible with a factor α from 0.5 to 0.9.
 
-The paper leaves its diagrams out and tells their outcome: α = 0.75 is best for each type, and flexible degrees tend to be ahead of
-fixed ones. Measured is what it measured, the running time of the whole sequence with a static test in every frame, and beside
-it the slowest frame and the tests of bounding objects, which do not depend on the machine. The types here are the three
-computation methods with oriented boxes and quality by surface, and the modified Gottschalk method with quality by volume, with
-axis-aligned boxes and with spheres. Of one type all degrees and factors are measured in turn: a machine that slows down
-slows all of them.
+The paper omits its diagrams and reports their outcome: α = 0.75 is best for each type of hierarchy, and flexible degrees tend to
+beat fixed ones. Like the paper we measure the running time of the whole sequence with a static test in every frame, and also the
+slowest frame and the tests of bounding objects, which do not depend on the machine. The types are the three computation methods
+with oriented boxes and quality by surface, and the modified Gottschalk method with quality by volume, with axis-aligned boxes and
+with spheres.
 """
 
 from __future__ import annotations
 
-from jostle.lab.experiment import Experiment, Recordable, Value, why_not_judged
+from jostle.lab.experiment import Experiment, Recordable, Value
 from jostle.lab.papers.bounding_tree.printed import FACES, MODERN, PAPER, PRINTED, QUICK_FACES, label_of
 from jostle.lab.papers.bounding_tree.removal import ALL_FRAMES, Removal
-from jostle.lab.papers.judging import ms, run_at, several
+from jostle.lab.papers.judging import ms, run_at, several, unjudged, why_not
 from jostle.lab.results import ExperimentResult, Verdict
 
 FIGURE = PRINTED["degrees"]
@@ -30,7 +29,7 @@ TYPES = {
     "modified Gottschalk, spheres": {"splitting": "gottschalk", "volume": "sphere"},
 }
 EVERY, QUICK_EVERY = 4, 12
-SAME = 1.03  # totals that differ by less are called equal
+SAME = 1.03  # totals within this ratio are equal
 
 Totals = dict[str, float]  # by degree or α
 
@@ -48,14 +47,13 @@ def _judge(result: ExperimentResult) -> list[Verdict]:
 
 
 def _best_improvement(result: ExperimentResult) -> Verdict:
-    """Which α is best."""
-    verdict = Verdict(
-        paper=PAPER,
+    """Judge which α is best."""
+    verdict = unjudged(
+        PAPER,
         place=FIGURE["place"],
         claim=f"For each type of hierarchy the improvement factor {BEST} is best.",
-        verdict="not judged",
-        why=_why(result, FLEXIBLE),
-        printed="no times: the diagrams are left out",
+        why=why_not(result, FLEXIBLE.values(), TYPES),
+        printed="no times: the diagrams are omitted",
     )
     seconds, tests = _totals(result, "seconds", FLEXIBLE), _totals(result, "tests", FLEXIBLE)
     verdict.ours = several([_best_words(kind, seconds[kind], tests[kind]) for kind in seconds])
@@ -65,21 +63,20 @@ def _best_improvement(result: ExperimentResult) -> Verdict:
         spread = max(max(totals.values()) / min(totals.values()) for totals in seconds.values())
         verdict.verdict = "reproduced" if len(close) == len(seconds) else "partly" if close else "refuted"
         verdict.why = (
-            f"Over the sequence {BEST} is fastest, or within {SAME - 1:.0%} of it, for {len(close)} of {len(seconds)} types (by "
-            f"tests of bounding objects for {len(fewest)}). Between the best and the worst α lies a factor of {spread:.2g} at most."
+            f"Over the sequence {BEST} is within {SAME - 1:.0%} of the fastest for {len(close)} of {len(seconds)} types, and of "
+            f"the fewest tests for {len(fewest)}. The worst α takes at most {spread:.2g} times as long as the best."
         )
     return verdict
 
 
 def _flexible(result: ExperimentResult) -> Verdict:
-    """Flexible degrees against fixed ones."""
-    verdict = Verdict(
-        paper=PAPER,
+    """Judge flexible degrees against fixed ones."""
+    verdict = unjudged(
+        PAPER,
         place=FIGURE["place"],
         claim="Hierarchies with flexible degrees tend to outperform those with a fixed degree.",
-        verdict="not judged",
-        why=_why(result, COMPARED),
-        printed="no times: the diagrams are left out",
+        why=why_not(result, COMPARED.values(), TYPES),
+        printed="no times: the diagrams are omitted",
     )
     seconds, tests = _totals(result, "seconds", COMPARED), _totals(result, "tests", COMPARED)
     verdict.ours = several([_against_words(kind, seconds[kind], tests[kind]) for kind in seconds])
@@ -89,15 +86,15 @@ def _flexible(result: ExperimentResult) -> Verdict:
         share, share_of_tests = (sum(counts) / (len(FIXED) * len(counts)) for counts in (beaten, fewer))
         verdict.verdict = "reproduced" if all_beaten > len(beaten) / 2 else "partly" if share > 0.5 else "refuted"
         verdict.why = (
-            f"Flexible with α = {BEST} takes less time than a fixed degree in {share:.0%} of comparisons (makes fewer tests of "
-            f"bounding objects in {share_of_tests:.0%}), and less than every fixed degree for {all_beaten} of {len(beaten)} types. "
-            "More than half of the types count as reproduced, more than half of the comparisons as partly."
+            f"Flexible with α = {BEST} takes less time than a fixed degree in {share:.0%} of comparisons (fewer tests in "
+            f"{share_of_tests:.0%}), and less than every fixed degree for {all_beaten} of {len(beaten)} types. Reproduced means "
+            "more than half of the types, partly more than half of the comparisons."
         )
     return verdict
 
 
 def _totals(result: ExperimentResult, what: str, labels: dict[str, str]) -> dict[str, Totals]:
-    """Seconds, or tests of bounding objects, over all frames, by type; of the types that went through all of the settings."""
+    """Return seconds or tests over all frames, for types that finished all settings."""
     found: dict[str, Totals] = {}
     for kind in TYPES:
         runs = {setting: run_at(result, kind, label) for setting, label in labels.items()}
@@ -127,22 +124,16 @@ def _against_words(kind: str, seconds: Totals, tests: Totals) -> str:
     )
 
 
-def _why(result: ExperimentResult, labels: dict[str, str]) -> str:
-    missing = [kind for kind in TYPES if all(point.value != kind for point in result.points)]
-    if missing:
-        return f"Not run: {', '.join(missing)}."
-    return next((why for label in labels.values() if (why := why_not_judged(result, label))), "")
-
-
 EXPERIMENT = Experiment(
     name="bounding_tree/degrees",
     title="Fixed degrees against flexible ones, and which improvement factor is best",
-    about="The covers of a headlight of 60,000 faces are taken off, with and without collisions, and every frame is tested. Trees "
-    "have a fixed degree, or each node has the least, up to 6, with which its worst child has a share α of its surface at most.",
+    about="The covers of a headlight of 60,000 faces are removed, with and without collisions, and every frame is tested. Trees "
+    "have a fixed degree, or each node has the least degree, up to 6, with which its worst child has at most a share α of its "
+    "surface.",
     paper=PAPER,
     figure="§5",
     caption="Mean and slowest time of a frame for fixed degrees 2 to 6 and flexible ones with α (improvement) from 0.5 to 0.9; "
-    "where neither is named, α is 0.75. The paper leaves its diagrams out.",
+    "where neither is named, α is 0.75. The paper omits its diagrams.",
     parameter="type of hierarchy",
     values=tuple(TYPES),
     quick_values=("without optimisation",),

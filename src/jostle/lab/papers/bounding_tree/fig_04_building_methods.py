@@ -1,18 +1,18 @@
-"""Fig. 4: time of every frame while the covers are removed, for the three computation methods and for binary Gottschalk trees (§5).
+"""Fig. 4: time of every frame, for three methods to build a hierarchy (§5).
 
-All three are used as the paper does: flexible degree, α = 0.75, leaves of 4 faces, a static test in every frame. The text compares
-the slowest frames. It calls the 40 ms of the modified Gottschalk method the slowest time measured: which method is the slowest is
-judged, never the milliseconds of a machine of 1999. Each type of bounding object has a panel of its own.
+All three are used as in the paper: flexible degree, α = 0.75, leaves of 4 faces, a static test in every frame; binary Gottschalk
+trees are added. The text compares the slowest frames and calls the 40 ms of the modified Gottschalk method the slowest time
+measured; we judge which method is slowest. Each type of bounding object has its own panel.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from jostle.lab.experiment import Experiment, Recordable, Value, why_not_judged
+from jostle.lab.experiment import Experiment, Recordable, Value
 from jostle.lab.papers.bounding_tree.printed import BINARY, FACES, MODERN, PAPER, PRINTED, QUICK_FACES, SPLITTINGS, label_of
 from jostle.lab.papers.bounding_tree.removal import ALL_FRAMES, Removal
-from jostle.lab.papers.judging import collisions, mean, ms, run_at, several, times_where
+from jostle.lab.papers.judging import collisions, mean, ms, run_at, several, times_where, unjudged, verdict_of, why_not
 from jostle.lab.results import ExperimentResult, MethodRun, Verdict
 
 FIGURE = PRINTED["fig_04"]
@@ -21,8 +21,8 @@ VOLUMES = {"oriented boxes": "obb", "axis-aligned boxes": "aabb", "spheres": "sp
 METHODS = {label_of(splitting=splitting): words for words, splitting in SPLITTINGS.items()}
 GOTTSCHALK, RIVAL = label_of(splitting="gottschalk"), label_of(splitting=BINARY)
 EVERY, QUICK_EVERY = 2, 8
-ALIKE = 2.0  # mean times within this ratio are called alike
-VARIES = 3.0  # times the mean: a slowest frame beyond is one that averages hide
+ALIKE = 2.0  # mean times within this ratio are alike
+VARIES = 3.0  # times the mean: averages hide a slower frame
 
 
 def _scene(_value: Value, quick: bool) -> Recordable:
@@ -38,9 +38,9 @@ def _judge(result: ExperimentResult) -> list[Verdict]:
 
 
 def _all_good(result: ExperimentResult) -> Verdict:
-    """All three are good enough, none falls behind."""
+    """Judge whether all three are fast enough and alike."""
     verdict = _new(
-        "All three computation methods show a good overall performance, at interactive rates in every frame.",
+        "All three computation methods perform well overall, at interactive rates in every frame.",
         f"no frame above {FIGURE['slowest_ms']:g} ms",
         result,
     )
@@ -62,9 +62,9 @@ def _all_good(result: ExperimentResult) -> Verdict:
 
 
 def _slowest(result: ExperimentResult) -> Verdict:
-    """Whose slowest frame is the slowest."""
+    """Judge which method has the slowest frame."""
     verdict = _new(
-        "Of the three it is the modified Gottschalk method that has the slowest frame.",
+        "Of the three, the modified Gottschalk method has the slowest frame.",
         f"{FIGURE['slowest_ms']:g} ms, the slowest time measured",
         result,
     )
@@ -77,14 +77,14 @@ def _slowest(result: ExperimentResult) -> Verdict:
     if not verdict.why:
         held = [value for value, method in found.items() if method == GOTTSCHALK]
         verdict.verdict = "reproduced" if len(held) == len(found) else "partly" if held else "refuted"
-        verdict.why = f"It has with {', '.join(held) or 'none of the bounding objects'}."
+        verdict.why = f"It does with {', '.join(held) or 'none of the bounding objects'}."
     return verdict
 
 
 def _varies(result: ExperimentResult) -> Verdict:
-    """The time varies with proximity, so averages tell little."""
+    """Judge how much the time varies with proximity."""
     verdict = _new(
-        "The time varies fast with how near the parts are to each other, so that the slowest frame tells more than the average.",
+        "The time varies strongly with the distance of the parts, so the slowest frame says more than the average.",
         "curves only",
         result,
     )
@@ -101,7 +101,7 @@ def _varies(result: ExperimentResult) -> Verdict:
     verdict.ours = several(["modified Gottschalk, " + words[0], *words[1:]] if words else [])
     if not verdict.why:
         held = [ratio >= VARIES for ratio in ratios]
-        verdict.verdict = "reproduced" if all(held) else "partly" if any(held) else "refuted"
+        verdict.verdict = verdict_of(held)
         verdict.why = (
             f"The slowest frame takes {VARIES:g} times the mean or more with {sum(held)} of {len(held)} types of bounding object."
         )
@@ -109,7 +109,7 @@ def _varies(result: ExperimentResult) -> Verdict:
 
 
 def _against_binary(result: ExperimentResult) -> Verdict:
-    """The modified Gottschalk method against the one that it modifies."""
+    """Judge the modified Gottschalk method against the original."""
     verdict = _new(
         "Flexible degrees improve a known method: modified Gottschalk trees are faster than binary Gottschalk trees.",
         "none in the text",
@@ -131,18 +131,16 @@ def _against_binary(result: ExperimentResult) -> Verdict:
         )
     verdict.ours = several(words)
     if not verdict.why:
-        verdict.verdict = "reproduced" if all(faster) else "partly" if any(faster) else "refuted"
+        verdict.verdict = verdict_of(faster)
         verdict.why = (
             f"They are faster over the sequence with {sum(faster)} of {len(faster)} types of bounding object, and make fewer tests "
-            f"of bounding objects with {sum(fewer)}."
+            f"with {sum(fewer)}."
         )
     return verdict
 
 
 def _new(claim: str, printed: str, result: ExperimentResult, *others: str) -> Verdict:
-    why = next((why for method in (*METHODS, *others) if (why := why_not_judged(result, method))), "")
-    missing = [value for value in VOLUMES if all(point.value != value for point in result.points)]
-    return Verdict(PAPER, FIGURE["place"], claim, "not judged", f"Not run: {', '.join(missing)}." if missing else why, printed)
+    return unjudged(PAPER, FIGURE["place"], claim, why_not(result, (*METHODS, *others), VOLUMES), printed)
 
 
 def _runs(result: ExperimentResult, value: Value) -> list[MethodRun]:
@@ -165,9 +163,9 @@ def _times(result: ExperimentResult, value: str) -> str:
 
 EXPERIMENT = Experiment(
     name="bounding_tree/fig_04",
-    title="The covers are taken off: three ways to build a hierarchy, and binary trees",
-    about="The two covers of a headlight of 60,000 faces are taken off by a hand that presses them against collar, battery and "
-    "pipe now and then. A static test in every frame, with hierarchies of three types of bounding object.",
+    title="Removing the covers: three ways to build a hierarchy, and binary trees",
+    about="A hand removes the two covers of a headlight of 60,000 faces and presses them against collar, battery and pipe now and "
+    "then. A static test in every frame, with hierarchies of three types of bounding object.",
     paper=PAPER,
     figure="fig. 4",
     caption="Query time of each frame of the removal for the three computation methods of §3.1 to 3.3.",

@@ -1,10 +1,9 @@
-"""Fig. 5: static tests against tests along the motion, with linear interpolation and with regula falsi (§4, §5).
+"""Fig. 5: static tests against tests along the motion (§4, §5).
 
-Static is one test at the end of each step. Along the motion swept volumes enclose start and end of each bounding object, and
-roots of the distance functions of §4.2 are found as in the paper: by linear interpolation alone, or followed by regula falsi.
-Beside them stands what the paper has not: the certified test, which misses nothing, and 8 static tests for each step. How many
-pairs of bodies each of them misses on the way from frame to frame is counted against the certified test. The paper does not say
-which of its hierarchies the figure shows: here it is the default of this package.
+Static is one test at the end of each step. Along the motion swept volumes enclose start and end of each bounding object, and the
+roots of the distance functions of §4.2 are found as in the paper: by linear interpolation, alone or followed by regula falsi. Added
+are the certified test, which misses nothing and against which missed body pairs are counted, and 8 static tests for each step. The
+paper does not say which of its hierarchies the figure shows; here it is the default of this package.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from __future__ import annotations
 from jostle.lab.experiment import Experiment, Recordable, Value, served_runs, why_not_judged
 from jostle.lab.papers.bounding_tree.printed import FACES, MODERN, PAPER, PRINTED, QUICK_FACES, label_of
 from jostle.lab.papers.bounding_tree.removal import ALL_FRAMES, Removal
-from jostle.lab.papers.judging import mean, ms, several
+from jostle.lab.papers.judging import mean, ms, several, unjudged, verdict_of
 from jostle.lab.results import ExperimentResult, MethodRun, Verdict
 
 FIGURE = PRINTED["fig_05"]
@@ -44,15 +43,14 @@ def _judge(result: ExperimentResult) -> list[Verdict]:
 
 
 def _costs_more(result: ExperimentResult) -> Verdict:
-    """Along the motion costs more than at one instant."""
+    """Judge the cost of tests along the motion."""
     verdict = _new("Dynamic collision detection takes more time than pseudo-dynamic collision detection.", "curves only", result)
     runs = _runs(result)
     verdict.ours = several([f"{WORDS[method]}: {ms(mean(run.frame_seconds))} on average" for method, run in runs.items()])
     if not verdict.why:
         static = mean(runs[STATIC].frame_seconds)
         ratios = {method: mean(runs[method].frame_seconds) / static for method in (LINEAR, REGULA_FALSI)}
-        more = [ratio > 1.0 for ratio in ratios.values()]
-        verdict.verdict = "reproduced" if all(more) else "partly" if any(more) else "refuted"
+        verdict.verdict = verdict_of([ratio > 1.0 for ratio in ratios.values()])
         verdict.why = (
             "Over static tests: " + ", ".join(f"{WORDS[method]} {ratio:.2g} times" for method, ratio in ratios.items()) + "."
         )
@@ -65,9 +63,9 @@ def _costs_more(result: ExperimentResult) -> Verdict:
 
 
 def _at_most(result: ExperimentResult) -> Verdict:
-    """The slowest frame along the motion against the slowest static one."""
+    """Judge the slowest frame along the motion against the slowest static one."""
     verdict = _new(
-        f"With regula falsi no frame takes longer than {PRINTED_RATIO:g} times the slowest static one; rates stay interactive.",
+        f"With regula falsi no frame takes more than {PRINTED_RATIO:g} times the slowest static one; rates stay interactive.",
         f"at most {FIGURE['slowest_ms']:g} ms along the motion, {PRINTED['fig_04']['slowest_ms']:g} ms static (fig. 4)",
         result,
     )
@@ -85,9 +83,9 @@ def _at_most(result: ExperimentResult) -> Verdict:
 
 
 def _roots(result: ExperimentResult) -> Verdict:
-    """What the root finders find."""
+    """Judge what the root finders find."""
     verdict = _new(
-        "Interpolation and regula falsi find the contacts: roots of d(t) are looked for where it changes its sign.",
+        "Interpolation and regula falsi find the contacts as roots of d(t), where it changes sign.",
         "best experience with both (§4.2), no counts",
         result,
         place="§4.2",
@@ -99,8 +97,8 @@ def _roots(result: ExperimentResult) -> Verdict:
         few = wrong[REGULA_FALSI] <= FEW * (runs[REGULA_FALSI].expected or 0)
         verdict.verdict = "reproduced" if not any(wrong.values()) else "partly" if few else "refuted"
         verdict.why = (
-            "Counted are pairs of bodies over all steps, against the certified test; up to one in a hundred with regula falsi is "
-            "partly. A contact without a change of sign within the step has no root that these can find."
+            "Body pairs over all steps are compared with the certified test; up to one in a hundred wrong with regula falsi counts "
+            "as partly. These root finders cannot find a contact without a change of sign within the step."
         )
     return verdict
 
@@ -111,7 +109,7 @@ def _wrong(method: str, run: MethodRun) -> str:
 
 def _new(claim: str, printed: str, result: ExperimentResult, place: str = "") -> Verdict:
     why = next((why for method in (STATIC, LINEAR, REGULA_FALSI) if (why := why_not_judged(result, method, points=1))), "")
-    return Verdict(PAPER, place or FIGURE["place"], claim, "not judged", why, printed)
+    return unjudged(PAPER, place or FIGURE["place"], claim, why, printed)
 
 
 def _runs(result: ExperimentResult) -> dict[str, MethodRun]:
@@ -120,9 +118,9 @@ def _runs(result: ExperimentResult) -> dict[str, MethodRun]:
 
 EXPERIMENT = Experiment(
     name="bounding_tree/fig_05",
-    title="The covers are taken off: static tests against tests along the motion",
-    about="The two covers of a headlight of 60,000 faces are taken off by a hand that presses them against collar, battery and "
-    "pipe now and then. A static test at the end of each step, or the first contact of each pair of bodies along it.",
+    title="Removing the covers: static tests against tests along the motion",
+    about="A hand removes the two covers of a headlight of 60,000 faces and presses them against collar, battery and pipe now and "
+    "then. A static test at the end of each step, or the first contact of each body pair along it.",
     paper=PAPER,
     figure="fig. 5",
     caption="Query time of each frame of the removal for static and for dynamic collision detection, with linear interpolation "

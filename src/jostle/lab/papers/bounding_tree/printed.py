@@ -1,7 +1,7 @@
-"""What this paper prints, as a dict of its figures, and its hierarchies as the laboratory names them.
+"""The paper's values by figure, and the labels of its hierarchies.
 
-All of them have the settings that the paper prints: flexible degree with α = 0.75 and leaves of 4 faces. It does not say which
-measure of quality its hierarchies have: here it is the surface. Names have the settings that are not the defaults of this package.
+All have the settings that the paper prints: flexible degree with α = 0.75 and leaves of 4 faces. It does not state its measure of
+quality; here it is the surface. Labels show the settings that are not the defaults of this package.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from jostle.lab.papers.printed import values_printed
 
 PAPER = "eckstein1999"
 PRINTED = values_printed("jostle.lab.papers.bounding_tree")
-FACES, QUICK_FACES = PRINTED["scene"]["faces"], 14_000  # fewer, and the scene has no clearances any more
+FACES, QUICK_FACES = PRINTED["scene"]["faces"], 14_000  # with fewer faces the scene has no clearances
 MODERN = "wide_tree"
 
 
@@ -24,7 +24,7 @@ SETTINGS = {
 
 
 def label_of(**settings: object) -> str:
-    """Return a bounding tree with the common settings and these as `methods_of` writes it, without those that are the defaults."""
+    """Return the label of a bounding tree with the common settings and these."""
     written = ", ".join(f"{name}={value!r}" for name, value in (SETTINGS | settings).items())
     return methods_of(f"bounding_tree({written})")[0].label
 

@@ -1,9 +1,9 @@
-"""The motion of §5: the two covers of the headlight are taken off by a hand, one after the other, with and without collisions.
+"""The motion of §5: a hand removes the covers of the headlight.
 
-The paper's sequences were made interactively and are not printed. Here a cover goes the way that `headlight` has for it, which is
-free, but the hand presses: for a while every `PERIOD` frames it pushes the cover aside and tilts it, by more than there is room
-for, each time in another direction. So there are frames in which the cover sits in its collar with half a millimetre to spare,
-frames in which it cuts into collar, battery or pipe, and frames in which it is far from everything.
+The paper's interactive sequences are not published. Here each cover follows its collision-free path of `headlight`, but for half
+of every `PERIOD` frames the hand pushes it aside and tilts it by more than there is room for, each time in another direction. So in
+some frames the cover sits in its collar with half a millimetre to spare, in some it cuts into collar, battery or pipe, and in
+some it is far from everything.
 """
 
 from __future__ import annotations
@@ -18,33 +18,33 @@ from jostle.motion.record import Motion
 from jostle.scenes import make_scene
 
 ALL_FRAMES = 1000  # more than there are
-WAYS = ("remove_cover_1", "remove_cover_2")
+PATHS = ("remove_cover_1", "remove_cover_2")
 PERIOD = 14  # frames from one push of the hand to the next
 PUSHING = 0.5  # of a period
 PUSH, TILT = 1.2, 1.5  # mm and degrees, where the cover sits
-GROWTH = 1.0 / 10.0  # of both per mm that the cover has come: the way is narrow in the collar, wider behind it
-GOLDEN = np.pi * (3.0 - np.sqrt(5.0))  # from the direction of one push to that of the next
+GROWTH = 1.0 / 10.0  # of both per mm of travel: there is more room beyond the collar
+GOLDEN = np.pi * (3.0 - np.sqrt(5.0))  # angle between the directions of successive pushes
 
 
 @dataclass(frozen=True)
 class Removal:
-    """The removal of the covers as something that can be recorded.
+    """The removal of the covers, to be recorded.
 
     Parameters
     ----------
     faces : int
-        About how many, of all parts.
+        Approximate number for all parts.
     every : int
-        Of the frames of the whole motion every so many are taken, always the first.
+        Keep every n-th frame of the whole motion.
     """
 
     faces: int
     every: int = 1
 
     def record(self, frames: int | None = None) -> Motion:
-        """Return the first frames of the motion; all for None."""
+        """Return the first frames of the motion, or all."""
         scene = make_scene("headlight", faces=self.faces)
-        paths = [scene.paths[way] for way in WAYS]
+        paths = [scene.paths[name] for name in PATHS]
         start = scene.record(1)
         total = sum(len(path) for path in paths)
         poses = np.repeat(start.poses, total, axis=0)
@@ -59,19 +59,19 @@ class Removal:
             start,
             poses=poses[:: self.every],
             static=tuple(name not in moved for name in start.names),
-            title=f"{scene.title}: the covers are taken off by a hand",
+            title=f"{scene.title}: a hand removes the covers",
         )
         return motion if frames is None else motion.first(frames)
 
 
-def _pushed(way: Floats, frame: int) -> Floats:
-    """The pose of a cover in a frame of its way, with what the hand adds."""
-    pose: Floats = way[frame]
+def _pushed(path: Floats, frame: int) -> Floats:
+    """Return the pose of a cover in a frame of its path, with the push of the hand."""
+    pose: Floats = path[frame]
     push, phase = divmod(frame / PERIOD, 1.0)
     if phase < 1.0 - PUSHING:
         return pose
-    come = float(np.linalg.norm(pose[:3, 3] - way[0, :3, 3]))
-    strength = np.sin(np.pi * (phase - 1.0 + PUSHING) / PUSHING) * (1.0 + GROWTH * come)
+    travel = float(np.linalg.norm(pose[:3, 3] - path[0, :3, 3]))
+    strength = np.sin(np.pi * (phase - 1.0 + PUSHING) / PUSHING) * (1.0 + GROWTH * travel)
     direction = np.array([np.cos(GOLDEN * push), np.sin(GOLDEN * push), 0.0])
     tilt = rotation_about(direction, np.radians(TILT) * strength)
     moved: Floats = pose @ translation(PUSH * strength * direction) @ tilt

@@ -1,7 +1,7 @@
-"""The figures of Kitamura, Smith, Takemura and Kishino 1998: 6, 7, 8, 12, 13, 14, and 16 to 18 in one; and §2.2.4, without one.
+"""The figures of Kitamura, Smith, Takemura and Kishino 1998, and §2.2.4.
 
-What the paper prints is in `printed.toml`. Its milliseconds are of 1998: what is judged is the shape of a curve, who is ahead and
-by how much, never a time itself. Scenes are in `jostle.scenes`, whose docstrings say which numbers are the paper's.
+`printed.toml` holds the paper's values. Its milliseconds are of 1998: the judges look at the shape of a curve and at who is ahead
+by how much, never at a time itself. The docstrings of `jostle.scenes` say which numbers are the paper's.
 """
 
 from __future__ import annotations

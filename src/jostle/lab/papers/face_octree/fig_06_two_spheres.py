@@ -1,7 +1,7 @@
-"""Fig. 6: two identical spheres of 168, 528, 960 and 3,968 faces, time of each cycle until they collide in cycle 72 (§4.1).
+"""Fig. 6: two identical spheres of 168 to 3,968 faces, time of each cycle (§4.1).
 
-The figure's shape, as the text tells it: no interference at first, and the most computation in the last cycle, in which faces are
-found to intersect. Cycles before the boxes overlap are those in which the method had no pair of bodies to look at.
+The text describes the shape: no interference at first, and the most computation in the last cycle, 72, in which faces intersect.
+Before boxes overlap the method has no body pair to test.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ import numpy as np
 
 from jostle.lab.experiment import Experiment, Recordable, Value, served_runs, why_not_judged
 from jostle.lab.papers.face_octree.printed import AS_PRINTED, AS_PRINTED_WORDS, PAPER, PRINTED
-from jostle.lab.papers.judging import first_overlap, in_milliseconds, last_times, middle, ms, several
+from jostle.lab.papers.judging import first_overlap, in_milliseconds, last_times, middle, ms, several, unjudged
 from jostle.lab.results import ExperimentResult, MethodRun, Verdict
 from jostle.scenes import make_scene
 
 FIGURE = PRINTED["fig_06"]
 TIMES = dict(zip(FIGURE["faces"], FIGURE["last_cycle_ms"], strict=True))
 QUICK_CYCLES = 30
-FLAT = 1.5  # of cycles without overlapping boxes, 95 of 100 take at most so many times the median
-NEAR_MOST = 0.8  # the last cycle counts as the most expensive from this share of the slowest on: single cycles are noisy
+FLAT = 1.5  # times the median: the 95th percentile of a flat curve at most
+NEAR_MOST = 0.8  # of the slowest cycle: single cycles are noisy
 
 
 def _scene(value: Value, quick: bool) -> Recordable:
@@ -26,12 +26,11 @@ def _scene(value: Value, quick: bool) -> Recordable:
 
 
 def _judge(result: ExperimentResult) -> list[Verdict]:
-    verdict = Verdict(
-        paper=PAPER,
+    verdict = unjudged(
+        PAPER,
         place=FIGURE["place"],
-        claim="The time of a cycle is small and the same until boxes overlap, grows from there, and is largest in the last cycle, "
-        "in which the spheres collide.",
-        verdict="not judged",
+        claim="The time of a cycle is small and constant until boxes overlap, then grows, and is largest in the last cycle, in "
+        "which the spheres collide.",
         why=why_not_judged(result, "face_octree"),
         printed="last cycle: " + ", ".join(f"{time:g} ms at {faces:,} faces" for faces, time in TIMES.items()),
     )
@@ -44,17 +43,15 @@ def _judge(result: ExperimentResult) -> list[Verdict]:
         shapes = [_shape(run) for _, run in runs]
         held = [sum(each) for each in zip(*shapes, strict=True)]
         verdict.verdict = "reproduced" if min(held) == len(runs) else "partly" if sum(held) > len(runs) else "refuted"
-        words = ("is flat before", "takes longer at the collision than before", "is largest at the collision")
+        words = ("is flat before the overlap", "is higher at the collision", "is highest at the collision")
         verdict.why = "The curve " + ", ".join(f"{what} in {count} of {len(runs)}" for what, count in zip(words, held, strict=True))
-        verdict.why += f" curves. Flat: 95 of 100 cycles within {FLAT:g} times the median; largest: within {1 - NEAR_MOST:.0%}."
+        verdict.why += f" curves. Flat: 95th percentile within {FLAT:g} times the median; highest: within {1 - NEAR_MOST:.0%}."
     return [verdict]
 
 
 def _shape(run: MethodRun) -> tuple[bool, bool, bool]:
-    """Whether it is flat before boxes overlap, higher at the end, and highest there."""
-    overlap = first_overlap(run)
-    before = run.frame_seconds[:overlap]
-    last = run.frame_seconds[-1]
+    """Return whether a curve is flat before the overlap, rises, and ends highest."""
+    before, last = run.frame_seconds[: first_overlap(run)], run.frame_seconds[-1]
     if not before:
         return False, False, False
     level = middle(before)

@@ -1,15 +1,14 @@
-"""Fig. 8: fifteen space shuttles, and the two of them alone that collide in the last cycle (§4.2).
+"""Fig. 8: fifteen space shuttles, and the two of them that collide (§4.2).
 
-Boxes of many shuttles overlap in every cycle, so faces have to be tested in every cycle. The paper's point: thirteen more bodies
-cost about as much again as the two that collide. The claim of §1 that the naive test is untenable for such a world is judged
-here, too.
+Boxes overlap in every cycle, so faces are tested in every cycle. The paper's point: thirteen more bodies cost about as much again
+as the two that collide. The claim of §1 that the naive test is too slow for such a world is judged here, too.
 """
 
 from __future__ import annotations
 
 from jostle.lab.experiment import Experiment, Recordable, Value, why_not_judged
 from jostle.lab.papers.face_octree.printed import PAPER, PRINTED, REAL_TIME
-from jostle.lab.papers.judging import last_times, middle, ms, run_at, several
+from jostle.lab.papers.judging import last_times, middle, ms, run_at, several, unjudged
 from jostle.lab.results import ExperimentResult, MethodRun, Verdict
 from jostle.scenes import make_scene
 
@@ -29,12 +28,11 @@ def _judge(result: ExperimentResult) -> list[Verdict]:
 
 
 def _fifteen_against_two(result: ExperimentResult) -> Verdict:
-    """Thirteen more bodies cost about as much again as the two that collide."""
-    verdict = Verdict(
-        paper=PAPER,
+    """Judge the cost of thirteen more bodies."""
+    verdict = unjudged(
+        PAPER,
         place=f"{FIGURE['place']} (and §7)",
         claim="With the face octree, 15 shuttles take about twice the time of the two that collide: more bodies cost little.",
-        verdict="not judged",
         why=why_not_judged(result, "face_octree"),
         printed=f"last cycle: {TIMES[ALL]:g} ms for {ALL}, {TIMES[TWO]:g} ms for two ({TIMES[ALL] / TIMES[TWO]:.1f} times)",
     )
@@ -56,18 +54,17 @@ def _fifteen_against_two(result: ExperimentResult) -> Verdict:
 
 
 def _level(run: MethodRun | None) -> str:
-    """What the cycles before the last take."""
+    """Return the time of the cycles before the last."""
     return "" if run is None else f" ({ms(middle(run.frame_seconds[:-1]))} for {ALL} in the cycles before)"
 
 
 def _untenable(result: ExperimentResult) -> Verdict:
-    """The naive test is too slow for fifteen bodies."""
-    verdict = Verdict(
-        paper=PAPER,
+    """Judge whether the naive test is too slow for fifteen bodies."""
+    verdict = unjudged(
+        PAPER,
         place="§1 (100 ms per cycle: §2.2.4)",
         claim="For more than a few bodies with some hundred faces each, testing all edges against all faces is too slow for "
         "real time.",
-        verdict="not judged",
         why="",
         printed="no time of the naive test (§6)",
     )
@@ -82,7 +79,7 @@ def _untenable(result: ExperimentResult) -> Verdict:
     share = run.median / REAL_TIME
     beside = "" if octree is None else f"face_octree: {ms(octree.median or 0.0)}"
     verdict.ours = several([f"edge_face: {ms(run.median)} per cycle", beside])
-    # A busy machine takes twice as long: what is so near to the limit is neither.
+    # A busy machine takes twice as long, so a factor of two proves nothing.
     verdict.verdict = "reproduced" if share > 2.0 else "refuted" if share < 0.5 else "partly"
     verdict.why = f"On this machine its median is {share:,.2g} times 100 ms; the paper's processor ran at 150 MHz."
     return verdict
@@ -92,8 +89,7 @@ EXPERIMENT = Experiment(
     name="face_octree/fig_08",
     title="Fifteen space shuttles, and the two of them that collide",
     about="Fifteen identical concave space shuttles of 528 faces move and turn in a cube, their boxes overlapping in every "
-    "cycle, until "
-    "two of them collide in the last; and the same two alone. Beside it the naive test, every edge against every face.",
+    "cycle, until two of them collide in the last; and the same two alone. The naive test, all edges against all faces, is added.",
     paper=PAPER,
     figure="fig. 8",
     caption="Time of every cycle with fifteen shuttles and with only the two that touch in the end.",

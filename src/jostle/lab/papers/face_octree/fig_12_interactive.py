@@ -1,15 +1,15 @@
-"""Fig. 12: the interactive environment, about 800 cycles with a head, a shuttle, a deforming sphere and two deforming hands (§4.3).
+"""Fig. 12: the interactive environment, about 800 cycles (§4.3).
 
-Two people led the hands; here they follow paths of their own in the scene `room`. The figure's shape, as the text tells it: next to
-nothing in cycles without a collision, more only where there are collisions, and 11.5 ms on average.
+Two people moved deforming hands among a head, a shuttle and a deforming sphere; in the scene `room` they follow fixed paths. The
+text describes the shape: next to nothing in cycles without a collision, more only with collisions, and 11.5 ms on average.
 """
 
 from __future__ import annotations
 
-from jostle.lab.experiment import Experiment, Recordable, Value, served_runs, why_not_judged
+from jostle.lab.experiment import Experiment, Recordable, Value, why_not_judged
 from jostle.lab.papers.face_octree.printed import PAPER, PRINTED, REAL_TIME
-from jostle.lab.papers.judging import mean, ms, several, times_where
-from jostle.lab.results import ExperimentResult, MethodRun, Verdict
+from jostle.lab.papers.judging import mean, ms, run_at, several, times_where, unjudged
+from jostle.lab.results import ExperimentResult, Verdict
 from jostle.scenes import make_scene
 
 FIGURE = PRINTED["fig_12"]
@@ -19,7 +19,7 @@ INCREASED = 1.5  # times the mean of cycles without a collision
 
 
 def _scene(_value: Value, quick: bool) -> Recordable:
-    return make_scene("room", seed=4 if quick else 0)  # with 4 bodies touch early
+    return make_scene("room", seed=4 if quick else 0)  # with seed 4 bodies touch early
 
 
 def _judge(result: ExperimentResult) -> list[Verdict]:
@@ -27,45 +27,42 @@ def _judge(result: ExperimentResult) -> list[Verdict]:
 
 
 def _real_time(result: ExperimentResult) -> Verdict:
-    """Bodies that deform are served exactly and in real time."""
-    verdict = Verdict(
-        paper=PAPER,
+    """Judge exactness and speed with deforming bodies."""
+    verdict = unjudged(
+        PAPER,
         place=f"{FIGURE['place']}; §2.2.1",
         claim="The face octree, which keeps nothing from cycle to cycle, finds the colliding faces of bodies that move, turn "
-        "and deform "
-        "in real time.",
-        verdict="not judged",
+        "and deform in real time.",
         why=why_not_judged(result, "face_octree", points=1),
         printed=f"{FIGURE['mean_ms']:g} ms per cycle on average over about {FIGURE['cycles']} cycles",
         ours=several([_times("face_octree", result), _times("wide_tree", result)]),
     )
-    run = _run(result, "face_octree")
+    run = run_at(result, None, "face_octree")
     if run is not None and not verdict.why:
         exact, quick = bool(run.agrees), (run.maximum or 0.0) < REAL_TIME
         verdict.verdict = "reproduced" if exact and quick else "partly" if exact or quick else "refuted"
-        found = "all faces found, none too many" if exact else f"{run.missed:,} faces missed and {run.extra:,} too many"
+        found = "All faces were found, no extra ones" if exact else f"{run.missed:,} faces were missed, {run.extra:,} were extra"
         verdict.why = f"{found}; the slowest of {len(run.frame_seconds)} cycles took {1e3 * (run.maximum or 0.0):.3g} of 100 ms."
     return verdict
 
 
 def _only_with_collisions(result: ExperimentResult) -> Verdict:
-    """Time goes up only where there are collisions."""
-    verdict = Verdict(
-        paper=PAPER,
+    """Judge whether only collisions cost time."""
+    verdict = unjudged(
+        PAPER,
         place=FIGURE["place"],
         claim="Cycles without a collision take next to no time, rarely more than 0.43 of the average cycle; only collisions "
         "cost more.",
-        verdict="not judged",
         why=why_not_judged(result, "face_octree", points=1),
         printed=f"without a collision rarely more than {FIGURE['without_collision_ms']:g} ms, {FIGURE['mean_ms']:g} ms on average",
     )
-    run = _run(result, "face_octree")
+    run = run_at(result, None, "face_octree")
     if run is None or verdict.why:
         return verdict
     colliding = [pairs > 0 for pairs in run.pairs]
     without, with_them = times_where(run, colliding, False), times_where(run, colliding)
     if not without or not with_them:
-        verdict.why = "There are no cycles of the one kind or of the other."
+        verdict.why = "Cycles with or without collisions are missing."
         return verdict
     average = mean(run.frame_seconds)
     above = sum(time > NEGLIGIBLE * average for time in without) / len(without)
@@ -75,28 +72,21 @@ def _only_with_collisions(result: ExperimentResult) -> Verdict:
         f"{NEGLIGIBLE:.2f} of the average), {ms(mean(with_them))} in {len(with_them)} with one: {ratio:.1f} times"
     )
     verdict.verdict = "reproduced" if above <= RARELY and ratio > INCREASED else "partly" if ratio > INCREASED else "refuted"
-    verdict.why = f"Rarely is taken as one in ten, more as {INCREASED:g} times the mean. "
-    verdict.why += (
-        "What differs: boxes overlap long before faces touch, and a call has a cost of its own." if above > RARELY else "Both hold."
-    )
+    verdict.why = f"Rarely means one in ten, more means {INCREASED:g} times the mean. "
+    verdict.why += "Boxes overlap long before faces touch, and a call has a fixed cost." if above > RARELY else "Both hold."
     return verdict
 
 
-def _run(result: ExperimentResult, method: str) -> MethodRun | None:
-    return next((run for _, run in served_runs(result, method)), None)
-
-
 def _times(method: str, result: ExperimentResult) -> str:
-    run = _run(result, method)
+    run = run_at(result, None, method)
     return "" if run is None else f"{method}: {ms(mean(run.frame_seconds))} on average, {1e3 * (run.maximum or 0.0):.3g} at most"
 
 
 EXPERIMENT = Experiment(
     name="face_octree/fig_12",
     title="The interactive environment: two hands among a head, a shuttle and a sphere",
-    about="A head of Venus, a space shuttle and a sphere that deforms fly about a room and bounce off its walls and each "
-    "other by the "
-    "normals of the faces that touch. One hand grasps bodies and lets them go, the other pushes them; both bend their fingers.",
+    about="A head of Venus, a space shuttle and a deforming sphere fly about a room and bounce off its walls and each other along "
+    "the normals of touching faces. One hand grasps and releases bodies, the other pushes them; both bend their fingers.",
     paper=PAPER,
     figure="fig. 12",
     caption="Computation time of each cycle of collision detection in the interactive environment.",

@@ -1,15 +1,14 @@
-"""Fig. 13: 10, 20, 30 and 40 spheres of 528 faces, against separating planes that are kept from cycle to cycle (§5.1).
+"""Fig. 13: 10 to 40 spheres of 528 faces, against cached separating planes (§5.1).
 
-The planes are tested for all pairs of bodies, as in the paper, and a second time for pairs of overlapping boxes only, which the
-paper did not try. The paper compares the last cycle of the face octree, in which two spheres collide, with what planes
-take in any cycle; so does the verdict.
+The planes are tested for all body pairs, as in the paper, and again for overlapping boxes only, which the paper did not try. The
+paper compares the last cycle of the face octree, in which two spheres collide, with any cycle of the planes; so do we.
 """
 
 from __future__ import annotations
 
-from jostle.lab.experiment import Experiment, Recordable, Value, served_runs, slope, why_not_judged
+from jostle.lab.experiment import Experiment, Recordable, Value, slope, why_not_judged
 from jostle.lab.papers.face_octree.printed import AS_PRINTED, AS_PRINTED_WORDS, PAPER, PRINTED
-from jostle.lab.papers.judging import in_milliseconds, last_times, middle_times, several
+from jostle.lab.papers.judging import by_value, in_milliseconds, last_times, middle_times, several, unjudged
 from jostle.lab.results import ExperimentResult, Verdict
 from jostle.scenes import make_scene
 
@@ -17,7 +16,7 @@ FIGURE = PRINTED["fig_13"]
 OCTREE = dict(zip(FIGURE["spheres"], FIGURE["face_octree_last_cycle_ms"], strict=True))
 PLANES = dict(zip(FIGURE["spheres"], FIGURE["separating_plane_ms"], strict=True))
 QUICK_CYCLES = 20
-SQUARE = 1.5  # powers above this are nearly the square
+SQUARE = 1.5  # exponents above this are nearly quadratic
 WITH_BOXES = "separating_plane(broad='uniform_grid')"
 
 
@@ -31,12 +30,11 @@ def _judge(result: ExperimentResult) -> list[Verdict]:
 
 
 def _ahead(result: ExperimentResult) -> Verdict:
-    """From how many spheres on the face octree is ahead."""
-    verdict = Verdict(
-        paper=PAPER,
+    """Judge from how many spheres on the face octree is ahead."""
+    verdict = unjudged(
+        PAPER,
         place=FIGURE["place"],
         claim="With 10 spheres the face octree takes about as long as separating planes; from 20 spheres on it is ahead.",
-        verdict="not judged",
         why=_why(result),
         printed=several([in_words("face octree, last cycle", OCTREE), in_words("separating planes, each cycle", PLANES)]),
     )
@@ -65,48 +63,40 @@ def _ahead(result: ExperimentResult) -> Verdict:
             f", {1e6 * planes[most] / pairs:.3g} µs for each pair of bodies (the paper: {1e3 * PLANES[40] / 780:.0f} µs)."
         )
         if not more:
-            verdict.why += " A cached plane costs so little today that it changes the paper's conclusion; it still names no faces."
+            verdict.why += " A cached plane costs so little today that the paper's conclusion falls; it still names no faces."
     return verdict
 
 
 def _growth(result: ExperimentResult) -> Verdict:
-    """Planes are quadratic in the number of bodies."""
+    """Judge the growth of both with the number of bodies."""
     paper = [slope(list(row), list(row.values())) for row in (OCTREE, PLANES)]
-    verdict = Verdict(
-        paper=PAPER,
+    verdict = unjudged(
+        PAPER,
         place=FIGURE["place"],
-        claim="The time of separating planes grows with nearly the square of the number of bodies, that of the face octree "
-        "more slowly.",
-        verdict="not judged",
+        claim="The time of separating planes is nearly quadratic in the number of bodies; the face octree's grows more slowly.",
         why=_why(result),
-        printed=f"with the power {paper[1]:.2f} against {paper[0]:.2f}",
+        printed=f"exponent {paper[1]:.2f} against {paper[0]:.2f}",
     )
     rows = {"face_octree": last_times(result, "face_octree"), "separating_plane": middle_times(result, "separating_plane")}
     rows |= {WITH_BOXES: middle_times(result, WITH_BOXES), "wide_tree": last_times(result, "wide_tree")}
     powers = {method: slope(list(times), list(times.values())) for method, times in rows.items() if len(times) > 1}
-    verdict.ours = ", ".join(f"{method} with the power {power:.2f}" for method, power in powers.items())
+    verdict.ours = "exponents: " + ", ".join(f"{method} {power:.2f}" for method, power in powers.items()) if powers else ""
     if not verdict.why:
         octree, planes = powers["face_octree"], powers["separating_plane"]
-        work = _power_of_pairs(result)
+        pairs = by_value(result, "separating_plane", lambda run: run.total("body_pairs"))
+        work = slope(list(pairs), list(pairs.values()))
         square, slower, at_work = planes > SQUARE, octree < planes, work > SQUARE
         verdict.verdict = "reproduced" if square and slower else "partly" if at_work or slower else "refuted"
-        verdict.why = f"The powers of time are {planes:.2f} and {octree:.2f}; nearly the square is taken as more than {SQUARE:g}."
+        verdict.why = f"The exponents of time are {planes:.2f} and {octree:.2f}; nearly quadratic means more than {SQUARE:g}."
         if at_work and not square:
-            verdict.why += f" The pairs that planes are tried for grow with the power {work:.2f}, but what a call costs hides it."
+            verdict.why += f" The number of tested pairs grows with exponent {work:.2f}, but the fixed cost of a call hides it."
         if WITH_BOXES in powers and powers[WITH_BOXES] < planes:
-            verdict.why += " The square is that of testing all pairs: behind a broad phase planes lose it."
+            verdict.why += " Testing all pairs makes it quadratic: behind a broad phase planes are not."
     return verdict
 
 
-def _power_of_pairs(result: ExperimentResult) -> float:
-    """With which power the pairs of bodies grow that planes are tried for."""
-    rows = [(value, run.total("body_pairs")) for value, run in served_runs(result, "separating_plane")]
-    pairs = {value: total for value, total in rows if isinstance(value, int | float)}
-    return slope(list(pairs), list(pairs.values()))
-
-
 def in_words(what: str, times: dict[float, float]) -> str:
-    """Return the printed milliseconds as words."""
+    """Return the printed milliseconds as text."""
     return f"{what}: " + ", ".join(f"{time:g} ms at {count:g}" for count, time in times.items())
 
 
@@ -120,11 +110,10 @@ EXPERIMENT = Experiment(
     name="face_octree/fig_13",
     title="Ten to forty spheres: the face octree against separating planes",
     about="Spheres of 528 faces move and turn in a cube until two of them collide in the last cycle. The face octree against "
-    "separating planes that are kept for every pair of bodies, which need convex rigid bodies and name no faces.",
+    "a cached separating plane for every body pair, which needs convex rigid bodies and names no faces.",
     paper=PAPER,
     figure="fig. 13",
-    caption="Computation time of each cycle for the face octree and for separating planes, with 10, 20, 30 and 40 spheres of "
-    "528 faces.",
+    caption="Computation time of each cycle for the face octree and for separating planes, with 10 to 40 spheres of 528 faces.",
     parameter="spheres",
     values=tuple(FIGURE["spheres"]),
     quick_values=(10, 20),

@@ -1,8 +1,8 @@
-"""Fig. 16, 17 and 18: fifteen spheres that collide at random for 1,000 cycles, against closest features (§5.3).
+"""Fig. 16 to 18: fifteen colliding spheres, against closest features (§5.3).
 
 Fig. 16 and 17 show every cycle for spheres of 168 and 960 faces, fig. 18 averages over all cycles and over those with collisions
-for 48 to 960 faces; one run serves all three. The distance-based rival needs convex rigid bodies and is of the I-COLLIDE kind.
-Which cycles have collisions is told by the methods that find faces, and by the rival only where none of them took part.
+for 48 to 960 faces; one run serves all three. The rival needs convex rigid bodies and works like I-COLLIDE. Methods that find
+faces decide which cycles have collisions, and the rival only if none of them took part.
 """
 
 from __future__ import annotations
@@ -12,16 +12,17 @@ from collections.abc import Callable
 
 import numpy as np
 
-from jostle.lab.experiment import Experiment, Recordable, Value, why_not_judged
+from jostle.lab.experiment import Experiment, Recordable, Value
 from jostle.lab.papers.face_octree.printed import AS_PRINTED, PAPER, PRINTED
-from jostle.lab.papers.judging import collisions, mean, ms, run_at, several, times_where
+from jostle.lab.papers.judging import collisions, mean, ms, run_at, several, times_where, unjudged, why_not
 from jostle.lab.results import ExperimentResult, MethodRun, Verdict
 from jostle.scenes import make_scene
 
 FIGURE = PRINTED["fig_16_17_18"]
 FEW, MANY = FIGURE["faces_in_fig_16"], FIGURE["faces_in_fig_17"]
 METHODS = ("face_octree", "closest_features", AS_PRINTED, "wide_tree")
-ALIKE = 2.0  # local maxima that differ by no more than this are almost the same
+NAMING_COLLISIONS = ("face_octree", "wide_tree", "closest_features")
+ALIKE = 2.0  # maxima within this factor are almost the same
 
 Chosen = Callable[[MethodRun, list[bool]], list[float]]
 
@@ -42,7 +43,7 @@ def _judge(result: ExperimentResult) -> list[Verdict]:
 
 
 def _with_collisions(result: ExperimentResult) -> Verdict:
-    """On cycles with collisions the face octree is ahead."""
+    """Judge the cycles with collisions."""
     verdict = _new(
         "On cycles in which collisions occur the face octree is faster than the distance-based method.", "fig. 18", result
     )
@@ -53,12 +54,12 @@ def _with_collisions(result: ExperimentResult) -> Verdict:
         verdict.verdict = "reproduced" if len(won) == len(ratios) else "partly" if won else "refuted"
         verdict.why = _words("closest_features takes", ratios, "times the time of face_octree on cycles with collisions.")
         if not won:
-            verdict.why += " That changes the paper's conclusion; the rival still names no faces and needs convex rigid bodies."
+            verdict.why += " The paper's conclusion no longer holds; the rival still names no faces and needs convex rigid bodies."
     return verdict
 
 
 def _other_cycles(result: ExperimentResult) -> Verdict:
-    """Without collisions the rival is quick."""
+    """Judge the cycles without collisions."""
     verdict = _new(
         "The distance-based method takes much time only where collisions occur; in other cycles it is quite fast.",
         "fig. 16 and 17",
@@ -68,10 +69,8 @@ def _other_cycles(result: ExperimentResult) -> Verdict:
         return verdict
     own: dict[float, float] = {}
     for point in result.points:
-        rival, colliding = (
-            run_at(result, point.value, "closest_features"),
-            collisions(result, point.value, ("face_octree", "wide_tree", "closest_features")),
-        )
+        rival = run_at(result, point.value, "closest_features")
+        colliding = collisions(result, point.value, NAMING_COLLISIONS)
         if rival is not None and colliding is not None and isinstance(point.value, int | float):
             own[point.value] = mean(times_where(rival, colliding)) / mean(times_where(rival, colliding, False))
     ratios = _ratios(result, lambda run, colliding: times_where(run, colliding, False))
@@ -84,19 +83,18 @@ def _other_cycles(result: ExperimentResult) -> Verdict:
     )
     more, ahead = [ratio > 1.5 for ratio in own.values()], [ratio < 1.0 for ratio in ratios.values()]
     if not own or not ratios:
-        verdict.why = "There are no cycles of the one kind or of the other."
+        verdict.why = "Cycles with or without collisions are missing."
         return verdict
     verdict.verdict = "reproduced" if all(more) and all(ahead) else "partly" if any(more) or any(ahead) else "refuted"
     verdict.why = (
-        f"It takes more than 1.5 times as long with collisions at {sum(more)} of {len(more)} numbers of faces, and is ahead "
-        "of the face "
-        f"octree without them at {sum(ahead)} of {len(ahead)}."
+        f"It takes more than 1.5 times as long with collisions at {sum(more)} of {len(more)} numbers of faces, and is ahead of the "
+        f"face octree without them at {sum(ahead)} of {len(ahead)}."
     )
     return verdict
 
 
 def _maxima(result: ExperimentResult) -> Verdict:
-    """Local maxima: alike with few faces, lower for the face octree with many."""
+    """Judge the local maxima with few and with many faces."""
     verdict = _new(
         f"Local maxima are almost the same for both with {FEW} faces; with {MANY} those of the face octree are lower.",
         "fig. 16 and 17",
@@ -110,16 +108,14 @@ def _maxima(result: ExperimentResult) -> Verdict:
         alike, lower = 1.0 / ALIKE <= ratios[FEW] <= ALIKE, ratios[MANY] > 1.0
         verdict.verdict = "reproduced" if alike and lower else "partly" if alike or lower else "refuted"
         verdict.why = (
-            f"A maximum is the mean of the slowest tenth of cycles with collisions; almost the same is within {ALIKE:g} times."
+            f"Maxima are means of the slowest tenth of cycles with collisions; almost the same means within a factor of {ALIKE:g}."
         )
     return verdict
 
 
 def _new(claim: str, figure: str, result: ExperimentResult) -> Verdict:
-    why = why_not_judged(result, "face_octree") or why_not_judged(result, "closest_features")
-    if not why and not result.points:
-        why = "Nothing was run."
-    return Verdict(PAPER, f"§5.3, {figure}", claim, "not judged", why, printed="curves only, no times in the text")
+    why = why_not(result, ("face_octree", "closest_features"))
+    return unjudged(PAPER, f"§5.3, {figure}", claim, why, printed="curves only, no times in the text")
 
 
 def _every(run: MethodRun, _colliding: list[bool]) -> list[float]:
@@ -127,17 +123,17 @@ def _every(run: MethodRun, _colliding: list[bool]) -> list[float]:
 
 
 def _highest(run: MethodRun, colliding: list[bool]) -> list[float]:
-    """The slowest tenth of the cycles with collisions."""
+    """Return the slowest tenth of the cycles with collisions."""
     times = np.sort(times_where(run, colliding))
     return times[-max(1, len(times) // 10) :].tolist() if len(times) else []
 
 
 def _ratios(result: ExperimentResult, chosen: Chosen) -> dict[float, float]:
-    """Mean time of the rival over that of the face octree, over the chosen cycles, by the number of faces."""
+    """Return the rival's mean time over the face octree's, by faces."""
     found = {}
     for point in result.points:
         ours, rival = (run_at(result, point.value, method) for method in METHODS[:2])
-        colliding = collisions(result, point.value, ("face_octree", "wide_tree", "closest_features"))
+        colliding = collisions(result, point.value, NAMING_COLLISIONS)
         if ours is None or rival is None or colliding is None or not isinstance(point.value, int | float):
             continue
         times = chosen(ours, colliding), chosen(rival, colliding)
@@ -147,10 +143,10 @@ def _ratios(result: ExperimentResult, chosen: Chosen) -> dict[float, float]:
 
 
 def _means(result: ExperimentResult, what: str, chosen: Chosen) -> str:
-    """The mean times of all methods at the fewest and the most faces."""
+    """Return the mean times of all methods at the fewest and the most faces."""
     words = []
     for point in [*result.points[:1], *result.points[1:][-1:]]:
-        colliding = collisions(result, point.value, ("face_octree", "wide_tree", "closest_features"))
+        colliding = collisions(result, point.value, NAMING_COLLISIONS)
         for method in METHODS:
             run = run_at(result, point.value, method)
             if run is not None and colliding is not None and (times := chosen(run, colliding)):
@@ -167,14 +163,12 @@ def _words(before: str, ratios: dict[float, float], after: str) -> str:
 EXPERIMENT = Experiment(
     name="face_octree/fig_16_17_18",
     title="Fifteen spheres collide for 1,000 cycles: the face octree against closest features",
-    about="Fifteen identical spheres fill 5 % of a cube, move by 5 % of their radius and turn by 10 degrees per cycle, are "
-    "reflected at the "
-    "walls and exchange their velocities when they collide. The face octree against closest features that are tracked.",
+    about="Fifteen identical spheres fill 5 % of a cube, move by 5 % of their radius and turn by 10 degrees per cycle, bounce off "
+    "the walls and exchange velocities when they collide. The face octree against tracked closest features.",
     paper=PAPER,
     figure="fig. 16, 17 and 18",
-    caption="Computation time of each cycle for 15 spheres of 168 (fig. 16) and 960 faces (fig. 17), and averages over all "
-    "cycles and "
-    "over those with collisions for 48 to 960 faces (fig. 18).",
+    caption="Computation time of each cycle for 15 spheres of 168 (fig. 16) and 960 faces (fig. 17), and averages over all cycles "
+    "and over those with collisions for 48 to 960 faces (fig. 18).",
     parameter="faces of a sphere",
     values=tuple(FIGURE["faces"]),
     quick_values=(48, 168),

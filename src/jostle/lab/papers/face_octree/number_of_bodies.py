@@ -1,20 +1,21 @@
-"""§2.2.4: how the time grows with the number of bodies, at a constant density; no figure of the paper shows it.
+"""§2.2.4: how time grows with the number of bodies at a constant density.
 
-The paper compares all pairs of boxes, says that this is no bottleneck unless there are many bodies, and names two cures: another
-box check, or none at all. All three are run, on spheres of 528 faces that take a fifth of the cube, so that each has neighbours.
+The paper compares all pairs of boxes, which it calls a bottleneck only for many bodies, and names two cures: another box check, or
+none at all. All three run on spheres of 528 faces that fill a fifth of the cube, so that each has neighbours.
 """
 
 from __future__ import annotations
 
 from jostle.lab.experiment import Experiment, Recordable, Value, slope, why_not_judged
 from jostle.lab.papers.face_octree.printed import PAPER
-from jostle.lab.papers.judging import in_milliseconds, middle_times, several
+from jostle.lab.papers.judging import in_milliseconds, middle_times, several, unjudged
 from jostle.lab.results import ExperimentResult, Verdict
 from jostle.scenes import make_scene
 
 ALL_BOXES, NO_BOXES = "face_octree(broad='brute_force')", "face_octree(broad=None)"
+METHODS = ("face_octree", ALL_BOXES, NO_BOXES, "wide_tree")
 FILL = 0.2
-LINEAR = 1.2  # powers up to this are nearly linear
+LINEAR = 1.2  # exponents up to this are nearly linear
 
 
 def _scene(value: Value, _quick: bool) -> Recordable:
@@ -22,18 +23,16 @@ def _scene(value: Value, _quick: bool) -> Recordable:
 
 
 def _judge(result: ExperimentResult) -> list[Verdict]:
-    names = ("face_octree", ALL_BOXES, NO_BOXES, "wide_tree")
-    times = {method: middle_times(result, method) for method in names}
+    times = {method: middle_times(result, method) for method in METHODS}
     powers = {method: slope(list(row), list(row.values())) for method, row in times.items() if len(row) > 1}
-    verdict = Verdict(
-        paper=PAPER,
+    verdict = unjudged(
+        PAPER,
         place="§2.2.4",
-        claim="With a better check of boxes, or none, time grows far more slowly than with the square of the number of bodies.",
-        verdict="not judged",
+        claim="With a better box check, or none, time grows far more slowly than quadratically in the number of bodies.",
         why=why_not_judged(result, "face_octree") or why_not_judged(result, NO_BOXES),
         ours=several(
             [in_milliseconds(method, row, "bodies") for method, row in times.items()]
-            + [f"{method} with the power {power:.2f}" for method, power in powers.items()]
+            + [f"exponent of {method} {power:.2f}" for method, power in powers.items()]
         ),
     )
     if len(result.points) < 2:
@@ -41,8 +40,8 @@ def _judge(result: ExperimentResult) -> list[Verdict]:
     if not verdict.why:
         better, none = powers["face_octree"] <= LINEAR, powers[NO_BOXES] <= LINEAR
         verdict.verdict = "reproduced" if better and none else "partly" if better or none else "refuted"
-        verdict.why = f"Powers up to {LINEAR:g} count as nearly linear: a grid of boxes has {powers['face_octree']:.2f}, "
-        verdict.why += f"no boxes {powers[NO_BOXES]:.2f}"
+        verdict.why = f"Exponents up to {LINEAR:g} count as nearly linear: {powers['face_octree']:.2f} with a grid of boxes, "
+        verdict.why += f"{powers[NO_BOXES]:.2f} without boxes"
         if ALL_BOXES in powers:
             most = max(times[ALL_BOXES])
             share = times[ALL_BOXES][most] / times["face_octree"][most] - 1.0
@@ -54,15 +53,14 @@ def _judge(result: ExperimentResult) -> list[Verdict]:
 EXPERIMENT = Experiment(
     name="face_octree/bodies",
     title="Up to 2,000 spheres at a constant density",
-    about="Spheres of 528 faces that pass through each other, a fifth of the cube taken by them whatever their number: how the "
-    "time of a cycle grows with the number of bodies, with a grid of boxes, with all pairs of boxes compared, and without"
-    " a stage of boxes.",
+    about="Spheres of 528 faces pass through each other and fill a fifth of the cube whatever their number: how the time of a "
+    "cycle grows with the number of bodies with a grid of boxes, with all pairs of boxes, and without boxes.",
     paper=PAPER,
     parameter="bodies",
     values=(62, 125, 250, 500, 1000, 2000),
     quick_values=(20, 40),
     scene=_scene,
-    methods=("face_octree", ALL_BOXES, NO_BOXES, "wide_tree"),
+    methods=METHODS,
     frames=6,
     quick_frames=3,
     draw=("time against parameter", "log-log"),

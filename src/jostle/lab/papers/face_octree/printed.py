@@ -1,7 +1,7 @@
-"""What this paper prints, as a dict of its figures, and its algorithm with the settings that it prints.
+"""The paper's values by figure, and its algorithm with the printed settings.
 
-The face octree of this package has settings of its own by default; figures show it, and beside it, where that costs little, the
-paper's: level 6 (§4), the exact clipping of faces against boxes (§3.7), all boxes of bodies against all (§3.3).
+Figures show the face octree with the defaults of this package and, where that costs little, with the paper's settings: level 6
+(§4), exact clipping of faces against boxes (§3.7), all boxes of bodies against all (§3.3).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The figures of Baciu, Wong and Sun 1998: 5 and 9, 6 and 7 (the combs), table 1 (fig. 8); and what §5.2 says without one.
+"""The figures of Baciu, Wong and Sun 1998: 5 to 9 and table 1, and §5.2.
 
-What the paper prints is in `printed.toml`; of its charts there is only what the text says of them. Its milliseconds are of a
-graphics workstation of 1997: what is judged is who is ahead, what is found, and how time grows with triangles. Scenes are
-`ellipsoids`, `truncated_cones`, `cones`, `combs` and `grasping`; who stands in for the libraries of the paper says `contenders.py`.
+`printed.toml` holds the paper's values; its charts are judged by the text. Its milliseconds are of a graphics workstation of 1997:
+the judges look at who is ahead, what is found, and how time grows with triangles. Scenes are `ellipsoids`, `truncated_cones`,
+`cones`, `combs` and `grasping`; `contenders.py` lists the stand-ins for the paper's libraries.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Pictures of the depth and stencil buffers (Fig. 1 and 2): what image_space draws of one colliding pair.
+"""Pictures of the depth and stencil buffers (fig. 1 and 2) of one colliding pair.
 
-Four depths, near and far of both bodies, dark where they are near; and the two stencils, the faces of one body at or before the far
-side of the other: pale for none, and a colour for each count, with the colliding pixels in red.
+Near and far depths of both bodies, dark where near, and two stencils that count the faces of one body at or before the far side of
+the other: pale for none, a colour for each count, colliding pixels in red.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ COLLIDING = (200, 30, 40)
 
 
 def draw_buffers(motion: Motion, frame: int, path: Path) -> Path:
-    """Draw the buffers of the pair of bodies with the most colliding pixels in a frame; return the file."""
+    """Draw the buffers of the pair with the most colliding pixels; return the file."""
     world = motion.world(ImageSpace(resolution=RESOLUTION, view="z"))
     motion.apply(world, frame)
     pairs = world.detect().pairs
@@ -46,7 +46,7 @@ def draw_buffers(motion: Motion, frame: int, path: Path) -> Path:
 
 
 def _in_grey(depth: NDArray[Any], all_depths: list[NDArray[Any]]) -> Pixels:
-    """Depths as greys, the same for all pictures; pale where nothing is."""
+    """Return depths as greys on one scale for all pictures; pale where empty."""
     low, high = np.nanmin([np.nanmin(each) for each in all_depths]), np.nanmax([np.nanmax(each) for each in all_depths])
     drawn = np.isfinite(depth)
     grey = 40.0 + 180.0 * (np.where(drawn, depth, low) - low) / max(float(high - low), 1e-300)
@@ -56,14 +56,14 @@ def _in_grey(depth: NDArray[Any], all_depths: list[NDArray[Any]]) -> Pixels:
 
 
 def _in_colours(count: NDArray[Any], colliding: NDArray[np.bool_]) -> Pixels:
-    """Counts as colours, colliding pixels in red."""
+    """Return counts as colours, colliding pixels in red."""
     picture: Pixels = COUNTS[np.minimum(count, len(COUNTS) - 1)]
     picture[colliding] = COLLIDING
     return picture
 
 
 def _beside(tiles: list[tuple[str, Pixels]]) -> Pixels:
-    """Tiles with their titles in rows of two: near and far depth of a body, then the counts."""
+    """Return tiles with their titles in rows of two: depths of each body, then counts."""
     high, wide = tiles[0][1].shape[:2]
     step_y, step_x = high + 2 * LINE + BORDER, wide + BORDER
     rows = -(-len(tiles) // 2)

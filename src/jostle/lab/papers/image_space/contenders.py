@@ -1,10 +1,9 @@
-"""Who takes part: image space in its three forms, what stands in for the libraries of the paper, and the engines of this package.
+"""The contenders: image space, stand-ins for the paper's libraries, our engines.
 
-The libraries are not to be had any more. For I-COLLIDE, which follows closest features (Lin and Canny), stands `closest_features`;
-for Q-COLLIDE, which keeps a separating vector of each pair (Chung and Wang), `separating_plane`; for RAPID, which has trees of
-oriented boxes, FCL's trees. FCL and Coal by GJK, Coal's trees, `wide_tree` and `bounding_tree` stand beside them. All are asked the
-same: which pairs of bodies collide; each may stop at the first contact of a pair. All choose pairs by the same grid but for
-`wide_tree` and `bounding_tree`, which choose them in ways of their own.
+The paper's libraries are no longer available. `closest_features` stands in for I-COLLIDE, which tracks closest features (Lin and
+Canny), `separating_plane` for Q-COLLIDE, which keeps a separating vector for each pair (Chung and Wang), and FCL's trees for RAPID,
+which has trees of oriented boxes. FCL and Coal by GJK, Coal's trees, `wide_tree` and `bounding_tree` are added. All answer which
+body pairs collide and may stop at the first contact of a pair. All but `wide_tree` and `bounding_tree` use the same grid.
 """
 
 from __future__ import annotations
@@ -25,21 +24,21 @@ IMAGES = (INTERVAL, STENCIL, CONSERVATIVE)
 LIBRARIES = (FCL_TREES, FCL_GJK, COAL_TREES, COAL_GJK)
 EVERYBODY = (*IMAGES, GPU, FEATURES, PLANES, TREE, MODERN, *LIBRARIES)
 STAND_INS = {"RECODE": INTERVAL, "I-COLLIDE": FEATURES, "Q-COLLIDE": PLANES, "RAPID": FCL_TREES}
-PAIRS = {"rows": "pairs"}  # what is asked
+PAIRS = {"rows": "pairs"}  # query options
 FORMS = {INTERVAL: "", STENCIL: "test=stencil", CONSERVATIVE: "conservative=True", GPU: "renderer=wgpu"}
 PEERS = {FCL_TREES: ("fcl", "trees"), FCL_GJK: ("fcl", "convex"), COAL_TREES: ("coal", "trees"), COAL_GJK: ("coal", "convex")}
 BROAD = "broad=uniform_grid"
 
 
 def contender(label: str, resolution: int = 64, picture: int = 512) -> NamedMethod:
-    """Return one of those that take part.
+    """Return a contender by its label.
 
     Parameters
     ----------
     resolution : int
         Pixels along a side of the region of a pair.
     picture : int
-        Pixels along a side of what is drawn.
+        Pixels along a side of the drawing.
     """
     if label == DRAWING:
         return NamedMethod(label, Drawing(picture), PAIRS)
@@ -54,7 +53,7 @@ def contender(label: str, resolution: int = 64, picture: int = 512) -> NamedMeth
 
 
 def made(labels: Sequence[str], resolution: int = 64) -> dict[str, Callable[[Value], NamedMethod]]:
-    """Return what an experiment wants to make its methods by."""
+    """Return the factories of an experiment's methods."""
 
     def maker(label: str) -> Callable[[Value], NamedMethod]:
         return lambda _value: contender(label, resolution)

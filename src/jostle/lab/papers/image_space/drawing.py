@@ -1,9 +1,8 @@
-"""Drawing as a method that finds nothing: what a frame costs to draw, measured like the methods beside it.
+"""Drawing as a method that finds nothing: the cost to draw a frame.
 
-The paper sets collision time beside rendering time, both by the same hardware. Here both are by the same rasteriser
-(`render/depth_maps.py`), on one core: all bodies of the frame, nearest and farthest depth, without colours. A shaded picture would
-take longer, so a claim that detection stays below drawing is judged on the strict side. The camera stands still; it is orthographic
-and frames what it saw first.
+The paper compares collision time with rendering time on the same hardware. Here both use the same rasteriser
+(`render/depth_maps.py`) on one core: nearest and farthest depth of all bodies, without colours. Shading would take longer, so a
+claim that detection is cheaper than drawing is judged strictly. The orthographic camera is fixed and frames the first frame.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ class Drawing:
     """
 
     size: int = 512
-    finds_nothing = True  # the laboratory compares nothing then
+    finds_nothing = True  # so the laboratory compares nothing
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -59,16 +58,16 @@ class Drawing:
         return Patches
 
     def prepare_shape(self, mesh: Mesh, progress: Progress | None = None) -> Patches:
-        """Put the faces in patches, as for `image_space`."""
+        """Sort the faces into patches, as `image_space` does."""
         return patches_of(mesh.vertices, mesh.faces)
 
     def start(self, bodies: Bodies, shapes: tuple[Patches, ...]) -> DrawingDetector:
-        """Begin drawing."""
+        """Return a detector that draws."""
         return DrawingDetector(self, bodies, shapes)
 
 
 class DrawingDetector(Detector):
-    """A picture that is drawn anew for each frame."""
+    """Draws every frame into the same picture."""
 
     def __init__(self, method: Drawing, bodies: Bodies, shapes: tuple[Patches, ...]) -> None:
         self._size = method.size
@@ -83,7 +82,7 @@ class DrawingDetector(Detector):
         self._table = AddressTable([patch_arrays(shapes[body]) for body in first])
 
     def change(self, bodies: Bodies, shapes: tuple[Patches, ...], old_to_new: OldToNew) -> None:
-        """Take the bodies that there are now."""
+        """Update after bodies were added or removed."""
         self._set_shapes(shapes)
 
     def detect(self, frame: Frame, query: Query) -> Report:
@@ -100,7 +99,7 @@ class DrawingDetector(Detector):
         return Overlay("nothing")
 
     def _views(self, frame: Frame) -> Floats:
-        """(n, 12) from body coordinates to the picture."""
+        """Return (n, 12) transforms from body coordinates to the picture."""
         if self._camera is None:
             self._camera = _framing(frame, self._size)
         camera = self._camera
@@ -113,7 +112,7 @@ class DrawingDetector(Detector):
 
 
 def _framing(frame: Frame, size: int) -> Camera:
-    """An orthographic camera that shows the boxes of all bodies."""
+    """Return an orthographic camera that shows the boxes of all bodies."""
     corners = [
         transform_points(pose, np.array(np.meshgrid(*mesh.bounds.T)).reshape(3, -1).T)
         for mesh, pose in zip(frame.bodies.meshes, frame.poses, strict=True)

@@ -1,8 +1,8 @@
-"""Fig. 6 and fig. 7: the comb experiment, rotation and translation, aligned and offset (§5.3): what is found, and how fast.
+"""Fig. 6 and 7: the comb experiment, by rotation and by translation (§5.3).
 
-Two combs of five cones; from a known frame on (`TOUCH`) five pairs collide, whichever the motion. In aligned translation they share
-single points in that very frame, exactly. The paper saw Q-COLLIDE find none of the five in translation: what every method finds is
-counted frame by frame. Of image space at pixel centres a touching point is below its stated limit; conservative, it must be found.
+Two combs of five cones; from frame `TOUCH` on five pairs collide, in every motion. In aligned translation they share exactly one
+point each in that frame. The paper saw Q-COLLIDE find none of the five in translation, so findings are counted frame by frame. A
+touching point is below the stated limit of image space at pixel centres; with `conservative=True` it must be found.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from jostle.lab.experiment import Experiment, Recordable, Value, served_runs, why_not_judged
+from jostle.lab.experiment import Experiment, Recordable, Value, served_runs
 from jostle.lab.papers.image_space.contenders import (
     CONSERVATIVE,
     DRAWING,
@@ -22,10 +22,10 @@ from jostle.lab.papers.image_space.contenders import (
     STAND_INS,
     made,
 )
-from jostle.lab.papers.image_space.judged import below, deviations, mean_times, times_in_words, verdict_of
+from jostle.lab.papers.image_space.judged import MOST, below, deviations, times_in_words
 from jostle.lab.papers.image_space.pictures import draw_combs
 from jostle.lab.papers.image_space.printed import PAPER, PRINTED
-from jostle.lab.papers.judging import several
+from jostle.lab.papers.judging import mean_times, several, unjudged, verdict_of, why_not
 from jostle.lab.results import ExperimentResult, MethodRun, Verdict
 from jostle.motion.record import Motion
 from jostle.scenes import make_scene
@@ -39,12 +39,12 @@ LIMIT = 20.0
 
 @dataclass(frozen=True)
 class Combs:
-    """The scene as something that can be recorded.
+    """The combs, to be recorded.
 
     Parameters
     ----------
     last : int, optional
-        So many frames at the end alone, in which the cones come to touch.
+        Record only this many frames at the end, in which the cones come to touch.
     """
 
     motion: str
@@ -67,7 +67,7 @@ def _scene(motion: str, place: str) -> Callable[[Value, bool], Recordable]:
 
 
 def five_in_words(runs: list[tuple[Value, MethodRun]], five: int) -> str:
-    """Return from which frame on a method finds all collisions, over its points: "5 from frame 90 on", "none of 5", …."""
+    """Return since which frame a method finds all collisions: "5 from frame 90 on", …."""
     found: dict[str, list[str]] = {}
     for value, run in runs:
         whole, touch = first_of_all(run, five), TOUCH + len(run.pairs) - FRAMES
@@ -82,7 +82,7 @@ def five_in_words(runs: list[tuple[Value, MethodRun]], five: int) -> str:
 
 
 def first_of_all(run: MethodRun, five: int) -> int | None:
-    """Return the frame from which on, to the end, a method finds exactly so many collisions; None where it does not at the end."""
+    """Return the frame from which on `five` collisions are found; None if never."""
     first = None
     for frame in reversed(range(len(run.pairs))):
         if run.pairs[frame] != five:
@@ -99,7 +99,7 @@ def _judge(figure: dict[str, Any]) -> Callable[[ExperimentResult], list[Verdict]
 
 
 def _found(result: ExperimentResult, figure: dict[str, Any]) -> Verdict:
-    """Image space finds all five."""
+    """Judge whether image space finds all five."""
     five = figure["collisions"]
     verdict = _new(f"Detection by rendering finds all {five} collisions of the cones' tips and flanks.", result, figure)
     verdict.printed = f"exactly {five}, found by RECODE"
@@ -112,14 +112,14 @@ def _found(result: ExperimentResult, figure: dict[str, Any]) -> Verdict:
             "reproduced" if never_late and all(at_the_end) else "partly" if never_late or all(at_the_end) else "refuted"
         )
         verdict.why = (
-            f"With conservative=True all {five} are found from the frame on in which they begin, {TOUCH}: "
-            f"{'yes' if never_late else 'no'}. In the last frame they are found in {sum(at_the_end)} of {len(at_the_end)} runs."
+            f"With conservative=True all {five} are {'' if never_late else 'not '}found from their first frame, {TOUCH}, on. In "
+            f"the last frame they are found in {sum(at_the_end)} of {len(at_the_end)} runs."
         )
     return verdict
 
 
 def _missed(result: ExperimentResult, figure: dict[str, Any]) -> Verdict:
-    """Some of the others do not."""
+    """Judge which of the others miss collisions."""
     five, fail = figure["collisions"], [STAND_INS[library] for library in figure["fail"]]
     others = [label for label in EVERYBODY if label not in IMAGES and served_runs(result, label)]
     if fail:
@@ -140,34 +140,34 @@ def _missed(result: ExperimentResult, figure: dict[str, Any]) -> Verdict:
         else:
             verdict.verdict = "refuted" if lost else "partly" if late else "reproduced"
         verdict.why = (
-            f"In the last frame, well inside each other, collisions are missed by {', '.join(lost) or 'nobody'}; in the frame in "
-            f"which they begin by {', '.join([*lost, *late]) or 'nobody'}."
+            f"In the last frame, deep inside each other, collisions are missed by {', '.join(lost) or 'no method'}; in their first "
+            f"frame by {', '.join([*lost, *late]) or 'no method'}."
         )
     return verdict
 
 
 def _fastest(result: ExperimentResult, figure: dict[str, Any]) -> Verdict:
-    """Image space is the fastest for many triangles."""
+    """Judge whether image space is fastest for many triangles."""
     verdict = _new(
         f"Above {figure['above']:,} triangles detection by rendering takes the least time of all.", result, figure, _rivals(figure)
     )
     verdict.printed = " before ".join(figure["order"]) + f" above {figure['above']:,} triangles, curves only"
-    verdict.ours = several([times_in_words(label, mean_times(result, label), deviations(result, label)) for label in METHODS])
+    verdict.ours = several(times_in_words(result, label) for label in METHODS)
     if not verdict.why:
         held = _ahead(result, figure, mean_times)
-        verdict.verdict = verdict_of([each for row in held.values() for each in row])
+        verdict.verdict = verdict_of([each for row in held.values() for each in row], MOST)
         verdict.why = _ahead_in_words(held)
     return verdict
 
 
 def _steadiest(result: ExperimentResult, figure: dict[str, Any]) -> Verdict:
-    """And the one that varies least."""
-    verdict = _new("Its standard deviation is the least as well, as triangles increase.", result, figure, _rivals(figure))
+    """Judge whether image space varies least."""
+    verdict = _new("It also has the least standard deviation as triangles increase.", result, figure, _rivals(figure))
     verdict.printed = "curves only"
-    verdict.ours = several([times_in_words(label, mean_times(result, label), deviations(result, label)) for label in METHODS])
+    verdict.ours = several(times_in_words(result, label) for label in METHODS)
     if not verdict.why:
         held = _ahead(result, figure, deviations)
-        verdict.verdict = verdict_of([each for row in held.values() for each in row])
+        verdict.verdict = verdict_of([each for row in held.values() for each in row], MOST)
         verdict.why = _ahead_in_words(held)
     return verdict
 
@@ -193,9 +193,7 @@ def _counts(result: ExperimentResult, five: int, labels: tuple[str, ...] | list[
 
 
 def _new(claim: str, result: ExperimentResult, figure: dict[str, Any], others: list[str] | None = None) -> Verdict:
-    why = next((why for label in (*IMAGES, *(others or ())) if (why := why_not_judged(result, label))), "")
-    missing = [f"{value:,}" for value in TRIANGLES if all(point.value != value for point in result.points)]
-    return Verdict(PAPER, figure["place"], claim, "not judged", why or (f"Not run: {', '.join(missing)}." if missing else ""))
+    return unjudged(PAPER, figure["place"], claim, why_not(result, (*IMAGES, *(others or ())), TRIANGLES))
 
 
 def _experiment(name: str, motion: str, place: str) -> Experiment:
@@ -208,7 +206,7 @@ def _experiment(name: str, motion: str, place: str) -> Experiment:
         name=f"image_space/{name}_combs" if place == "aligned" else f"image_space/{name}_combs_{place}",
         title=f"The comb experiment: {motion}, {place}",
         about=f"Two combs of five cones, {place}; one of them {'turns' if motion == 'rotation' else 'moves'} with respect to the "
-        "other until five pairs of cones collide, and a little farther. Asked is which pairs collide.",
+        "other until five pairs of cones collide, and a little farther. The question is which pairs collide.",
         paper=PAPER,
         figure=f"fig. {int(name[-2:])}" + ("" if place == "aligned" else f", {place}"),
         caption=f"Frame and collision time, and their standard deviations, for controlled {motion} of {place} combs.",

@@ -1,8 +1,8 @@
-"""Fig. 5 and fig. 9: 100 convex bodies in random motion, collision time beside rendering time, mean and deviation (§5.1).
+"""Fig. 5 and 9: 100 convex bodies in random motion, detection against rendering.
 
-One experiment for each shape: flat ellipsoids, truncated cones with spherical caps, cones. Triangles go from 3,600 to 1,152,000 in
-all; ways are the same for all numbers of them. The paper's two claims are that detection is bounded by rendering and that it varies
-no more than rendering does. Rendering is `drawing`: the same rasteriser on the same core, at 512 by 512 pixels.
+One experiment for each shape: flat ellipsoids, truncated cones with spherical caps, cones, with 3,600 to 1,152,000 triangles in
+total on the same paths. The paper (§5.1) claims that detection is bounded by rendering and varies no more than it. Rendering is
+`drawing`: the same rasteriser on the same core, at 512 by 512 pixels.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from jostle.lab.experiment import Experiment, Recordable, Value, why_not_judged
+from jostle.lab.experiment import Experiment, Recordable, Value
 from jostle.lab.papers.image_space.contenders import CONSERVATIVE, DRAWING, GPU, INTERVAL, STENCIL, made
-from jostle.lab.papers.image_space.judged import below, deviations, mean_times, times_in_words, verdict_of
+from jostle.lab.papers.image_space.judged import MOST, below, deviations, times_in_words
 from jostle.lab.papers.image_space.pictures import draw_crowd
 from jostle.lab.papers.image_space.printed import BODIES, FRAMES, PAPER, PRINTED
-from jostle.lab.papers.judging import several
+from jostle.lab.papers.judging import mean_times, several, unjudged, verdict_of, why_not
 from jostle.lab.results import ExperimentResult, Verdict
 from jostle.scenes import make_scene
 
@@ -29,7 +29,7 @@ LIMIT, ENOUGH = 60.0, 20
 
 
 def crowd(name: str) -> Callable[[Value, bool], Recordable]:
-    """Return what makes the scene of a number of triangles."""
+    """Return the factory of a scene by its number of triangles."""
 
     def scene(value: Value, _quick: bool) -> Recordable:
         return make_scene(name, count=BODIES, faces=int(value or 0) // BODIES)
@@ -42,14 +42,14 @@ def _judge(result: ExperimentResult) -> list[Verdict]:
 
 
 def _bounded(result: ExperimentResult) -> Verdict:
-    """Detection takes no longer than drawing."""
-    verdict = _new("The time of collision detection is bounded by that of rendering, whatever the number of triangles.", result)
+    """Judge detection time against drawing time."""
+    verdict = _new("Collision detection takes no longer than rendering, whatever the number of triangles.", result)
     drawn, found = mean_times(result, DRAWING), mean_times(result, INTERVAL)
     if not verdict.why:
         held = below(found, drawn)
         worst = max(found[value] / drawn[value] for value in found)
         others = {label: below(mean_times(result, label), drawn) for label in (STENCIL, CONSERVATIVE, GPU)}
-        verdict.verdict = verdict_of(held)
+        verdict.verdict = verdict_of(held, MOST)
         verdict.why = (
             f"{INTERVAL} takes at most the time of drawing for {sum(held)} of {len(held)} numbers of triangles, {worst:.2g} times "
             "at worst" + "".join(f"; {label} for {sum(each)} of {len(each)}" for label, each in others.items() if each) + "."
@@ -58,8 +58,8 @@ def _bounded(result: ExperimentResult) -> Verdict:
 
 
 def _smooth(result: ExperimentResult) -> Verdict:
-    """Detection varies no more than drawing."""
-    verdict = _new("From frame to frame the time of detection varies no more than that of rendering: there are no stalls.", result)
+    """Judge the deviation of detection against that of drawing."""
+    verdict = _new("Detection time varies no more from frame to frame than rendering time: there are no stalls.", result)
     if not verdict.why:
         found, spread, drawn = mean_times(result, INTERVAL), deviations(result, INTERVAL), deviations(result, DRAWING)
         held = below(spread, drawn)
@@ -74,9 +74,8 @@ def _smooth(result: ExperimentResult) -> Verdict:
 
 
 def _new(claim: str, result: ExperimentResult) -> Verdict:
-    rows = [times_in_words(label, mean_times(result, label), deviations(result, label)) for label in METHODS]
-    why = why_not_judged(result, DRAWING) or why_not_judged(result, INTERVAL) or ("" if result.points else "Nothing was run.")
-    return Verdict(PAPER, FIGURE["place"], claim, "not judged", why, "charts only", several(rows))
+    ours = several(times_in_words(result, label) for label in METHODS)
+    return unjudged(PAPER, FIGURE["place"], claim, why_not(result, (DRAWING, INTERVAL)), "charts only", ours)
 
 
 def _experiment(name: str, words: str) -> Experiment:
@@ -86,9 +85,9 @@ def _experiment(name: str, words: str) -> Experiment:
     return Experiment(
         name=f"image_space/fig_09_{name}",
         title=f"{BODIES} {words} in random motion: detection beside drawing",
-        about=f"{BODIES} {words} pass through each other without response, little by little. Detection by rendering, by "
-        "intervals of depth, by counting in a stencil buffer as the paper does, and conservatively, at 64 by 64 pixels for each "
-        "pair; beside it what it takes to draw all bodies at 512 by 512.",
+        about=f"{BODIES} {words} pass through each other slowly, without response. Detection by rendering at 64 by 64 pixels for "
+        "each pair, by depth intervals, by counting in a stencil buffer as in the paper, and conservatively, against drawing all "
+        "bodies at 512 by 512.",
         paper=PAPER,
         figure="fig. 5, fig. 9",
         caption="Rendering and collision time, and their standard deviations, against the number of triangles.",

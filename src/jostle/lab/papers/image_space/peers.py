@@ -1,9 +1,9 @@
-"""FCL and Coal as methods of a world, in the place of the libraries that the paper compares with, which are not to be had any more.
+"""FCL and Coal as methods of a world, in place of the paper's libraries.
 
-RAPID has trees of oriented boxes, and so have FCL and Coal ("trees": every face, surfaces). I-COLLIDE and Q-COLLIDE take convex
-bodies, and so do these by GJK ("convex": vertices, solids). Pairs come from a broad phase of this package, the same for all, and
-each is asked whether it collides, stopping at the first contact; the loop over the pairs is Python's, some 2 µs for each, and
-transforms are set for the bodies of some pair only. A library that is not installed is not served, with a sentence that says so.
+Like RAPID, FCL and Coal have trees of oriented boxes ("trees": all faces, surfaces). Like I-COLLIDE and Q-COLLIDE, they take convex
+bodies by GJK ("convex": vertices, solids). A broad phase of this package supplies the same pairs to all; each pair stops at its
+first contact. The Python loop costs some 2 µs per pair; transforms are set only for bodies of some pair. A library that is not
+installed raises `Unsupported`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query
 from jostle.interface.shape_numbers import number_shapes
 from jostle.interface.traits import Answer, Need, Semantics, Traits, within_resolution
-from jostle.lab.methods import NamedMethod
 from jostle.report.assemble import report_of_bodies
 from jostle.report.report import Counters, Report, unknown_column
 from jostle.shapes.mesh import Mesh
@@ -37,7 +36,7 @@ NEARLY = 1e-6  # GJK's own tolerance in both
 
 
 class Triangles(NamedTuple):
-    """A mesh as it is."""
+    """The arrays of a mesh."""
 
     vertices: Floats
     faces: Ints
@@ -67,7 +66,7 @@ class Peer:
 
     @property
     def traits(self) -> Traits:
-        """Pairs of rigid bodies; of convex ones where it goes by GJK."""
+        """Pairs of rigid bodies; convex ones by GJK."""
         trees = self.kind == "trees"
         return Traits(
             semantics=Semantics.SURFACE if trees else Semantics.SOLID,
@@ -77,15 +76,15 @@ class Peer:
 
     @property
     def shape_type(self) -> type:
-        """The mesh; what the library makes of it cannot be kept in arrays."""
+        """The mesh; the library's own objects cannot be stored in arrays."""
         return Triangles
 
     def prepare_shape(self, mesh: Mesh, progress: Progress | None = None) -> Triangles:
-        """Take the mesh."""
+        """Return the arrays of the mesh."""
         return Triangles(mesh.vertices, mesh.faces)
 
     def start(self, bodies: Bodies, shapes: tuple[Triangles, ...]) -> PeerDetector:
-        """Build what the library needs."""
+        """Build the library's objects."""
         return PeerDetector(self, bodies, shapes)
 
 
@@ -106,12 +105,12 @@ class PeerDetector(Detector):
         self._objects = [self._library.body(made[number]) for number in shape_of_body.tolist()]
 
     def change(self, bodies: Bodies, shapes: tuple[Triangles, ...], old_to_new: OldToNew) -> None:
-        """Build all of it again."""
+        """Rebuild all objects."""
         self._candidates.change(bodies, old_to_new)
         self._set_shapes(shapes)
 
     def detect(self, frame: Frame, query: Query) -> Report:
-        """Ask the library for each pair of boxes."""
+        """Test each pair of overlapping boxes."""
         pairs = self._candidates.pairs(frame)
         a, b = pairs.body_a.tolist(), pairs.body_b.tolist()
         placed = {body: self._library.placed(self._objects[body], frame.poses[body]) for body in {*a, *b}}
@@ -169,8 +168,3 @@ class _Coal:
     def collides(self, a: Any, b: Any) -> bool:
         self._result.clear()
         return bool(self._coal.collide(*a, *b, self._request, self._result))
-
-
-def peer(label: str, library: str, kind: str) -> NamedMethod:
-    """Return another library under a label."""
-    return NamedMethod(label, Peer(library, kind))

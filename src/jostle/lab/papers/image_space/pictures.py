@@ -1,4 +1,4 @@
-"""Pictures of the scenes of these figures: crowds (fig. 5), combs (fig. 6, fig. 7) and hands (fig. 8), touching faces in red.
+"""Pictures of crowds (fig. 5), combs (fig. 6 and 7) and hands (fig. 8).
 
 Combs and hands also have a picture of their depth and stencil buffers (`buffers.py`).
 """
@@ -32,7 +32,7 @@ def draw_crowd(name: str, folder: Path) -> list[Path]:
 
 
 def draw_combs(motion: str, place: str, folder: Path) -> list[Path]:
-    """Draw two combs before they touch, when they do, and after, and the buffers then; return the files."""
+    """Draw combs before, at and after the touch, and the buffers; return the files."""
     recorded = make_scene("combs", motion=motion, place=place, faces=COMB_FACES).record()
     name = f"combs_{motion}_{place}"
     written = _pictures(recorded, COMB_FRAMES, name, folder, ALONG_THE_COMBS)
@@ -40,7 +40,7 @@ def draw_combs(motion: str, place: str, folder: Path) -> list[Path]:
 
 
 def draw_grasp(folder: Path) -> list[Path]:
-    """Draw the hands open, and when all fingers touch the ball, and the buffers then; return the files."""
+    """Draw the hands open and closed on the ball, and the buffers; return the files."""
     motion = make_scene("grasping", faces=HAND_FACES).record()
     written = _pictures(motion, {"open": 0, "closed": len(motion) - 1}, "grasping", folder, BESIDE_THE_HANDS)
     return [*written, draw_buffers(motion, len(motion) - 1, folder / "picture_3_grasping_buffers.png")]
@@ -49,7 +49,7 @@ def draw_grasp(folder: Path) -> list[Path]:
 def _pictures(
     motion: Motion, moments: dict[str, int], name: str, folder: Path, direction: Sequence[float] | None = None
 ) -> list[Path]:
-    """One picture for each moment, all by one camera."""
+    """Draw each moment with the same camera."""
     world = motion.world()
     points = [
         transform_points(pose, mesh.vertices)

@@ -1,20 +1,20 @@
-"""Table 1: two hands close on a ball, 1,860 to 76,032 triangles, regions of 256 by 256 pixels (§5.4, fig. 8).
+"""Table 1: two hands close on a ball, 1,860 to 76,032 triangles (§5.4, fig. 8).
 
-Frames until all fingers touch, mean and deviation of frame time (drawing and detection) and of collision time. The paper's
-collision time grows 7.0 times while the triangles grow 40.9 times: each pair and each pixel has a cost of its own, too.
+Regions have 256 by 256 pixels. The table lists the frames until all fingers touch, and mean and deviation of frame time (drawing
+and detection) and collision time. The paper's collision time grows 7.0 times while the triangles grow 40.9 times, because pairs and
+pixels have costs of their own.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
-from jostle.lab.experiment import Experiment, Recordable, Value, served_runs, why_not_judged
+from jostle.lab.experiment import Experiment, Recordable, Value
 from jostle.lab.papers.image_space.contenders import DRAWING, EVERYBODY, GPU, IMAGES, INTERVAL, made
-from jostle.lab.papers.image_space.judged import below, deviations, frame_times, mean_times, times_in_words, verdict_of
+from jostle.lab.papers.image_space.judged import MOST, below, deviations, frame_times, times_in_words
 from jostle.lab.papers.image_space.pictures import draw_grasp
 from jostle.lab.papers.image_space.printed import PAPER, PRINTED
-from jostle.lab.papers.judging import ms, several
+from jostle.lab.papers.judging import by_value, mean_times, ms, several, unjudged, verdict_of, why_not
 from jostle.lab.results import ExperimentResult, Verdict
 from jostle.motion.record import Motion
 from jostle.scenes import make_scene
@@ -34,13 +34,13 @@ QUICK_TURN = 0.05  # ten frames
 
 @dataclass(frozen=True)
 class Grasp:
-    """The scene with as many frames as it has until all fingers touch, as something that can be recorded."""
+    """The grasp, to be recorded until all fingers touch."""
 
     faces: int
     turn: float | None = None  # radians per frame; that of the scene by default
 
     def record(self, frames: int | None = None) -> Motion:
-        """Return the motion, and no frames after it."""
+        """Return the motion, which ends when all fingers touch."""
         scene = make_scene("grasping", faces=self.faces, **({} if self.turn is None else {"turn": self.turn}))
         return scene.record(scene.frames if frames is None else min(frames, scene.frames))
 
@@ -54,7 +54,7 @@ def _judge(result: ExperimentResult) -> list[Verdict]:
 
 
 def _growth(result: ExperimentResult) -> Verdict:
-    """How much more a scene of 40.9 times as many triangles costs."""
+    """Judge the growth of collision time with triangles."""
     verdict = _new(
         f"From {TRIANGLES[0]:,} to {TRIANGLES[-1]:,} triangles, {MORE_TRIANGLES:.1f} times as many, collision time stays bounded.",
         result,
@@ -71,14 +71,14 @@ def _growth(result: ExperimentResult) -> Verdict:
         verdict.verdict = "reproduced" if ours <= MOST_GROWTH else "partly" if ours <= MORE_TRIANGLES else "refuted"
         verdict.why = (
             ", ".join(f"{label} grows {each:.1f} times" for label, each in growth.items())
-            + f". Up to {MOST_GROWTH:g} times counts as reproduced, less than the triangles as partly."
+            + f". Up to {MOST_GROWTH:g} times counts as reproduced, less than the growth of triangles as partly."
         )
     return verdict
 
 
 def _below_drawing(result: ExperimentResult) -> Verdict:
-    """Detection costs less than drawing."""
-    verdict = _new("Collision time is a fairly low overhead on top of the rendering time.", result)
+    """Judge detection time against drawing time."""
+    verdict = _new("Collision detection is a fairly low overhead on top of rendering.", result)
     share = [c / (f - c) for c, f in zip(TABLE["collision_ms"], TABLE["frame_ms"], strict=True)]
     verdict.printed = f"{share[0]:.0%} of the rendering time at {TRIANGLES[0]:,} triangles, {share[-1]:.0%} at {TRIANGLES[-1]:,}"
     found, drawn = mean_times(result, INTERVAL), mean_times(result, DRAWING)
@@ -86,13 +86,13 @@ def _below_drawing(result: ExperimentResult) -> Verdict:
     verdict.ours = ", ".join(f"{ratio:.0%} at {value:,.10g}" for value, ratio in ratios.items())
     if not verdict.why:
         held = below(found, drawn)
-        verdict.verdict = verdict_of(held)
+        verdict.verdict = verdict_of(held, MOST)
         verdict.why = f"Detection takes less than drawing (512 by 512) at {sum(held)} of {len(held)} numbers of triangles."
     return verdict
 
 
 def _steadier(result: ExperimentResult) -> Verdict:
-    """Detection varies less than the frame."""
+    """Judge the deviation of detection against that of the frame."""
     verdict = _new("The deviation of collision time stays below that of the frame time.", result)
     below_it = sum(c < f for c, f in zip(TABLE["collision_deviation_ms"], TABLE["frame_deviation_ms"], strict=True))
     verdict.printed = f"in {below_it} of {len(TRIANGLES)} rows"
@@ -100,47 +100,34 @@ def _steadier(result: ExperimentResult) -> Verdict:
     verdict.ours = ", ".join(f"{ms(own[value])} and {ms(whole[value])} at {value:,.10g}" for value in own if value in whole)
     if not verdict.why:
         held = below(own, whole)
-        verdict.verdict = verdict_of(held)
+        verdict.verdict = verdict_of(held, MOST)
         verdict.why = f"It does at {sum(held)} of {len(held)} numbers of triangles."
     return verdict
 
 
 def table_in_words(result: ExperimentResult) -> str:
-    """Return the rows of the table: triangles, frames, frame time and collision time with their deviations."""
+    """Return the rows of the table: triangles, frames, frame and collision time."""
     whole, whole_spread = frame_times(result, DRAWING, INTERVAL)
     own, spread = mean_times(result, INTERVAL), deviations(result, INTERVAL)
-    frames = {
-        float(value): len(run.frame_seconds) for value, run in served_runs(result, INTERVAL) if isinstance(value, int | float)
-    }
+    frames = by_value(result, INTERVAL, lambda run: len(run.frame_seconds))
     rows = [
-        f"{value:,.10g} triangles, {frames[value]} frames: frame {ms(whole[value])} ± {ms(whole_spread[value])}, collision "
+        f"{value:,.10g} triangles, {frames[value]:g} frames: frame {ms(whole[value])} ± {ms(whole_spread[value])}, collision "
         f"{ms(own[value])} ± {ms(spread[value])}"
         for value in own
         if value in whole
     ]
-    others = [
-        times_in_words(label, mean_times(result, label), deviations(result, label))
-        for label in METHODS
-        if label not in (DRAWING, INTERVAL)
-    ]
-    return several([*rows, *others])
+    return several([*rows, *(times_in_words(result, label) for label in METHODS if label not in (DRAWING, INTERVAL))])
 
 
 def _new(claim: str, result: ExperimentResult) -> Verdict:
-    why = next((why for label in (DRAWING, INTERVAL) if (why := why_not_judged(result, label))), "")
-    missing = [f"{value:,}" for value in (TRIANGLES[0], TRIANGLES[-1]) if all(point.value != value for point in result.points)]
-    return Verdict(PAPER, TABLE["place"], claim, "not judged", why or (f"Not run: {', '.join(missing)}." if missing else ""))
-
-
-def _pictures(folder: Path) -> list[Path]:
-    return draw_grasp(folder)
+    return unjudged(PAPER, TABLE["place"], claim, why_not(result, (DRAWING, INTERVAL), (TRIANGLES[0], TRIANGLES[-1])))
 
 
 EXPERIMENT = Experiment(
     name="image_space/table_1",
     title="Two hands grasp a ball",
     about="Two hands of 19 capsules each close on a ball until all ten fingers touch it. Regions of a pair have 256 by 256 pixels; "
-    "frame time is that of drawing all bodies at 512 by 512 and of detection together.",
+    "frame time is detection plus drawing all bodies at 512 by 512.",
     paper=PAPER,
     figure="table 1",
     caption="Frames, frame time and collision time with their deviations while two hands grasp a ball, against triangles.",
@@ -158,5 +145,5 @@ EXPERIMENT = Experiment(
     may_be_inside=False,
     draw=("mean and deviation",),
     judge=_judge,
-    pictures=_pictures,
+    pictures=draw_grasp,
 )

@@ -1,8 +1,8 @@
-"""Table 1 of Guy and Debunne 2004, and what they say without numbers: all regions are found, and the time of a frame is bounded.
+"""Table 1 of Guy and Debunne 2004, and its claims on recall and frame times.
 
-What the paper prints is in `printed.toml`; its milliseconds are of a PC of 2004: what is judged is who is ahead, and how much more
-levels help. The bars of recall and frame times are this package's own, and say so. Scenes are `sphere_and_torus`,
-`horseshoe_and_clover` and `dragon_and_bunny`.
+`printed.toml` holds the paper's values; its milliseconds are of a PC of 2004: the judges look at who is ahead and how much more
+levels help. The thresholds of recall and frame times are ours, and say so. Scenes are `sphere_and_torus`, `horseshoe_and_clover`
+and `dragon_and_bunny`.
 """
 
 from __future__ import annotations

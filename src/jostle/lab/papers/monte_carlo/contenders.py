@@ -1,10 +1,9 @@
-"""Who takes part in table 1: the shells with one to four levels and with all that there are, both rivals of the paper, `wide_tree`.
+"""The contenders of table 1: shells by levels, the paper's rivals, `wide_tree`.
 
-The rivals are `bounding_tree` with settings as they were published: the AABB tree of van den Bergen 1997 and the OBB tree of RAPID
-(Gottschalk, Lin, Manocha 1996) are binary, cut at the mean across the longest axis, with one face in a leaf. Where bodies deform,
-the first is fitted again, the second is built anew (`rebuilt.py`). The shells are amortised as in §3.2 (`thorough=False`): a frame
-updates the list and draws 8 seeds, where a thorough one would go on until all regions are sure to be found; what that misses stands
-beside the times.
+The rivals are `bounding_tree` with published settings: the AABB tree of van den Bergen 1997 and the OBB tree of RAPID (Gottschalk,
+Lin, Manocha 1996) are binary, split at the mean of the longest axis, with one face per leaf. If bodies deform, the first is
+refitted, the second rebuilt (`rebuilt.py`). The shells are amortised as in §3.2 (`thorough=False`): a frame updates the list and
+draws 8 seeds, where a thorough one would continue until all regions are sure to be found. The misses are reported with the times.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ ONE, LAST = next(iter(LEVELS)), list(LEVELS)[-1]
 
 
 def in_brackets(label: str) -> str:
-    """Return what stands in the brackets of a label."""
+    """Return the settings of a label."""
     return label.partition("(")[2].removesuffix(")")
 
 
 def shells(label: str, settings: str = "", budget: Budget | None = None) -> NamedMethod:
-    """Return `monte_carlo` under a label, with settings as `methods_of` reads them, and asked within a budget."""
+    """Return `monte_carlo` under a label, with settings as text and a budget."""
     made = method_written(f"monte_carlo({settings})")
     assert made is not None
     return replace(made, label=label, options={} if budget is None else {"budget": budget})

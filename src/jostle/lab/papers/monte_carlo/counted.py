@@ -1,4 +1,4 @@
-"""Counters of a report with further numbers: what a figure wants to know of each frame travels with them into its files."""
+"""Counters of a report with additional numbers, which reach the files of a figure."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from jostle.report.report import Counters, Report, replaced
 
 
 class MoreCounters(Counters):
-    """Counters, and others by name."""
+    """Counters and additional ones by name."""
 
     def __init__(self, counters: Counters, others: Mapping[str, int]) -> None:
         self.__dict__.update(vars(counters), **others)
 
 
 def with_counts(report: Report, others: Mapping[str, int]) -> Report:
-    """Return a report whose counters have further numbers."""
+    """Return a report with additional counters."""
     return replaced(report, counters=MoreCounters(report.counters, others))

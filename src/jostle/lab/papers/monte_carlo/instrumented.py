@@ -1,15 +1,14 @@
-"""A method in a world of its own that is watched: what each call of `detect` takes, and which regions of contact it reports.
+"""An instrumented method: the time of each `detect` call and its regions.
 
-The laboratory's clock tells wall time, the median over the rounds. A budget is held or not in each single frame, and a busy machine
-must not blur that: here the thread's CPU time and the wall time of each call are counted, of the whole call that a user makes.
-With `truth=True` its rows are compared with those of the exact engine, region by region (`lab/regions.py`), after the clock has
-stopped; what was true in a frame is found when the frame is first seen, where bodies deform by trees that are built from the
-vertices of that very frame. All of it travels as counters of the report:
+The laboratory measures wall time, the median over the rounds. A budget is kept or not in each single frame, on a busy machine too,
+so the thread's CPU time and the wall time of each whole call are counted here. With `truth=True` rows are compared with those of
+the exact engine, region by region (`lab/regions.py`), after the clock has stopped. The truth of a frame is computed when it is
+first seen; where bodies deform, trees are built from its vertices. All results are counters of the report:
 
-- `cpu_microseconds`, `wall_microseconds`: of the call; `complete`: whether it was at its end.
-- `touching_faces`, `faces_reported`: faces that touch, and those of them in regions with at least one reported row.
+- `cpu_microseconds`, `wall_microseconds` of the call; `complete`: whether the search finished.
+- `touching_faces`, `faces_reported`: touching faces, and those in regions with at least one reported row.
 - `regions`, `regions_reported`; `large_regions`, `large_missed`: of at least `LARGE` pairs.
-- `missed_for`: for how many frames the large region that is missed longest has been missed by now.
+- `missed_for`: the number of frames for which a large region has been missed by now, the longest of them.
 """
 
 from __future__ import annotations
@@ -18,9 +17,6 @@ import time
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from jostle.interface.frame import Bodies, Frame
 from jostle.interface.method import Detector, Method, OldToNew, Progress
 from jostle.interface.overlay import Overlay
@@ -28,7 +24,7 @@ from jostle.interface.query import Query
 from jostle.interface.traits import Traits
 from jostle.lab.papers.monte_carlo.counted import with_counts
 from jostle.lab.regions import MissedFor, Regions, regions_of
-from jostle.lab.truth import EXACT_ENGINE
+from jostle.lab.truth import EXACT_ENGINE, face_rows
 from jostle.report.report import Report
 from jostle.shapes.mesh import Mesh
 from jostle.world.world import World
@@ -38,20 +34,20 @@ SAMPLES = 8  # vertices of a body
 
 
 class Nothing(NamedTuple):
-    """What is prepared of a mesh: nothing. The world inside prepares its own."""
+    """An empty shape; the world inside prepares its own."""
 
     faces: int
 
 
 @dataclass(frozen=True)
-class Watched:
-    """Another method, watched.
+class Instrumented:
+    """Another method, instrumented.
 
     Parameters
     ----------
     method : Method
     truth : bool
-        Whether its rows are compared with the truth.
+        Whether to compare its rows with the truth.
     """
 
     method: Method
@@ -59,7 +55,7 @@ class Watched:
 
     @property
     def finds_nothing(self) -> bool:
-        """Without the truth the laboratory compares nothing either: it is there for its time."""
+        """Whether the laboratory compares nothing."""
         return not self.truth
 
     @property
@@ -69,43 +65,43 @@ class Watched:
 
     @property
     def shape_type(self) -> type:
-        """Nothing."""
+        """The empty shape."""
         return Nothing
 
     def prepare_shape(self, mesh: Mesh, progress: Progress | None = None) -> Nothing:
         """Prepare nothing."""
         return Nothing(len(mesh.faces))
 
-    def start(self, bodies: Bodies, shapes: tuple[Nothing, ...]) -> WatchedDetector:
-        """Begin watching; the method prepares its shapes now."""
-        return WatchedDetector(self, bodies)
+    def start(self, bodies: Bodies, shapes: tuple[Nothing, ...]) -> InstrumentedDetector:
+        """Start a world of the method, which prepares its shapes now."""
+        return InstrumentedDetector(self, bodies)
 
 
-class WatchedDetector(Detector):
-    """A world inside a world, and a watch."""
+class InstrumentedDetector(Detector):
+    """A world inside a world, with clocks and a comparison of regions."""
 
-    def __init__(self, method: Watched, bodies: Bodies) -> None:
-        self._watched = method
+    def __init__(self, method: Instrumented, bodies: Bodies) -> None:
+        self._method = method
         self._set_bodies(bodies)
 
     def _set_bodies(self, bodies: Bodies) -> None:
-        self._world = _world_of(bodies, self._watched.method)
+        self._world = _world_of(bodies, self._method.method)
         self._world.prepare()
-        self._watch = _RegionWatch(bodies) if self._watched.truth else None
+        self._comparison = _RegionComparison(bodies) if self._method.truth else None
 
     def change(self, bodies: Bodies, shapes: tuple[Nothing, ...], old_to_new: OldToNew) -> None:
-        """Begin again."""
+        """Start again."""
         self._set_bodies(bodies)
 
     def detect(self, frame: Frame, query: Query) -> Report:
-        """Ask the world inside, on the clock, and compare afterwards."""
+        """Time the world inside, and compare afterwards."""
         _place(self._world, frame)
         wall, cpu = time.perf_counter_ns(), time.thread_time_ns()
         report = self._world.detect(query)
         cpu, wall = time.thread_time_ns() - cpu, time.perf_counter_ns() - wall
         counts = {"cpu_microseconds": cpu // 1000, "wall_microseconds": wall // 1000, "complete": int(report.complete)}
-        if self._watch is not None:
-            counts |= self._watch.compared(frame, report)
+        if self._comparison is not None:
+            counts |= self._comparison.counts(frame, report)
         return with_counts(report, counts)
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
@@ -114,7 +110,7 @@ class WatchedDetector(Detector):
         return self._world.overlay(what)
 
 
-class _RegionWatch:
+class _RegionComparison:
     """The regions of each frame, and which of them are reported."""
 
     def __init__(self, bodies: Bodies) -> None:
@@ -125,9 +121,9 @@ class _RegionWatch:
         self._last = b""
         self._counts: dict[str, int] = {}
 
-    def compared(self, frame: Frame, report: Report) -> dict[str, int]:
-        """Return the counts of a frame. Frames follow each other; one that comes again later is not compared a second time."""
-        key = _mark(frame)
+    def counts(self, frame: Frame, report: Report) -> dict[str, int]:
+        """Return the counts of a frame; one that recurs later is not compared again."""
+        key = _fingerprint(frame)
         again = key == self._last
         self._last = key
         if key in self._regions and not again:
@@ -143,10 +139,10 @@ class _RegionWatch:
         else:
             exact = self._exact
             _place(exact, frame)
-        return regions_of(_rows_of(exact.detect()), self._meshes)
+        return regions_of(face_rows(exact.detect()), self._meshes)
 
     def _compare(self, regions: Regions, report: Report, again: bool) -> dict[str, int]:
-        reported = regions.reported(_rows_of(report))
+        reported = regions.reported(face_rows(report))
         large = regions.sizes >= LARGE
         longest = self._missed_for.follow(regions, ~reported, large, again)
         return {
@@ -168,7 +164,7 @@ def _world_of(bodies: Bodies, method: Method | str) -> World:
 
 
 def _still_world_of(frame: Frame) -> World:
-    """A world of the exact engine that has seen no other frame: nothing in it is fitted again, as nothing is in `Truth`."""
+    """Return an exact world of one frame, in which nothing is refitted, as in `Truth`."""
     world, bodies = World(EXACT_ENGINE), frame.bodies
     for body, (name, mesh) in enumerate(zip(bodies.names, bodies.meshes, strict=True)):
         shape = Mesh(frame.vertices[body], mesh.faces, name=mesh.name, units=mesh.units) if bodies.deformable[body] else mesh
@@ -176,21 +172,15 @@ def _still_world_of(frame: Frame) -> World:
     return world
 
 
-def _mark(frame: Frame) -> bytes:
-    """What tells a frame from others: its poses, and some of the vertices of bodies that deform."""
+def _fingerprint(frame: Frame) -> bytes:
+    """Return the poses and some vertices of deforming bodies, which identify a frame."""
     samples = [frame.vertices[body][:: 1 + len(frame.vertices[body]) // SAMPLES] for body in frame.bodies.deforming]
     return b"".join([frame.poses.tobytes(), *(sample.tobytes() for sample in samples)])
 
 
 def _place(world: World, frame: Frame) -> None:
-    """Bring the bodies of a world where a frame has them."""
+    """Set the bodies of a world as in a frame."""
     world.dt = frame.dt
     world.set_poses(frame.poses)
     for body in frame.bodies.deforming:
         world[body].vertices = frame.vertices[body]
-
-
-def _rows_of(report: Report) -> NDArray[np.int64]:
-    contacts = report.contacts
-    columns = (contacts.body_a, contacts.body_b, contacts.face_a, contacts.face_b)
-    return np.stack(columns, axis=1).astype(np.int64)

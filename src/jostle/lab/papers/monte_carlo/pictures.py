@@ -1,4 +1,4 @@
-"""Pictures of the pairs of table 1: the frame with the most regions of contact, touching faces in red (fig. 1, fig. 6)."""
+"""Pictures of the pairs of table 1 in the frame with the most regions."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from jostle.geometry.rigid import transform_points
-from jostle.lab.papers.monte_carlo.encounters import PAIRS, encounter
+from jostle.lab.papers.monte_carlo.encounters import PAIRS, Encounter
 from jostle.lab.regions import regions_of
 from jostle.lab.truth import Truth
 from jostle.motion.record import Motion
 from jostle.render import Camera, save_picture
 
 WIDTH, HEIGHT = 720, 540
-EVERY = 5  # frames that are looked at
+EVERY = 5  # frames are searched
 
 
 def draw_encounters(folder: Path, pairs: tuple[str, ...] = PAIRS, frames: int = 300) -> list[Path]:
     """Draw each pair in the frame with the most regions; return the files."""
-    return [_draw(encounter(pair).record(frames), pair, number, folder) for number, pair in enumerate(pairs, 1)]
+    return [_draw(Encounter(pair).record(frames), pair, number, folder) for number, pair in enumerate(pairs, 1)]
 
 
 def _draw(motion: Motion, pair: str, number: int, folder: Path) -> Path:

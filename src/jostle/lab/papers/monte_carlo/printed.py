@@ -1,4 +1,4 @@
-"""What this paper prints, as a dict of its tables."""
+"""The paper's values by table."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""A method whose shapes are built anew whenever a body deforms, as RAPID's must be: its trees are for rigid bodies.
+"""A method whose shapes are rebuilt whenever a body deforms, like RAPID's trees.
 
-The shape of a rigid body is prepared once. That of a deforming one is prepared from the vertices of each frame, and that is part of
-the time of the frame; how long it took goes along as a counter, `build_microseconds`, and beside it what the query took,
-`query_microseconds`, so that both can be told apart as table 1 does ("42/4.4").
+The shape of a deforming body is prepared from the vertices of each frame, as part of the frame's time. The counters
+`build_microseconds` and `query_microseconds` separate construction and query, as in table 1 ("42/4.4").
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ BUILD, QUERY = "build_microseconds", "query_microseconds"
 
 @dataclass(frozen=True)
 class Rebuilt:
-    """Another method, with shapes of each frame."""
+    """Another method, with shapes rebuilt in each frame."""
 
     method: Method
 
@@ -42,16 +41,16 @@ class Rebuilt:
         return self.method.shape_type
 
     def prepare_shape(self, mesh: Mesh, progress: Progress | None = None) -> Any:
-        """Prepare a mesh as it is at rest."""
+        """Prepare a mesh at rest."""
         return self.method.prepare_shape(mesh, progress)
 
     def start(self, bodies: Bodies, shapes: tuple[Any, ...]) -> RebuildingDetector:
-        """Begin detecting."""
+        """Start the method."""
         return RebuildingDetector(self.method, bodies, shapes)
 
 
 class RebuildingDetector(Detector):
-    """Another detector, started anew when shapes are."""
+    """Another detector, restarted when shapes are rebuilt."""
 
     def __init__(self, method: Method, bodies: Bodies, shapes: tuple[Any, ...]) -> None:
         self._method = method
@@ -64,11 +63,11 @@ class RebuildingDetector(Detector):
         self._detector = self._method.start(self._bodies, shapes)
 
     def change(self, bodies: Bodies, shapes: tuple[Any, ...], old_to_new: OldToNew) -> None:
-        """Begin again."""
+        """Start again."""
         self._set_bodies(bodies, shapes)
 
     def detect(self, frame: Frame, query: Query) -> Report:
-        """Build what deformed, then ask."""
+        """Rebuild deformed shapes, then detect."""
         begin = time.perf_counter_ns()
         changed = [body for body in frame.bodies.deforming if frame.vertices[body] is not self._vertices[body]]
         if changed:
@@ -91,5 +90,5 @@ class RebuildingDetector(Detector):
 
 
 def _all_rigid(bodies: Bodies) -> Bodies:
-    """The same bodies, none of which deforms as far as the method knows."""
+    """Return the bodies marked as rigid."""
     return replace(bodies, deformable=np.zeros(len(bodies), bool))

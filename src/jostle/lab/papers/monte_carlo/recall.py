@@ -1,10 +1,10 @@
-"""Recall: which regions of contact are reported within a budget, frame by frame, against the exact engine.
+"""Recall: which regions of contact are reported within a budget.
 
-No figure of the paper: it says that all regions are discovered (§6), a little late at worst and usually before they touch (§3.2),
-and shows a video. What is asked of it here is ours: at 2 ms a frame and 30 Hz at least 99 % of the touching faces belong to regions
-of which at least one pair is reported, and no region of 8 or more pairs is missed for more than 3 frames. What a region is says
-`lab/regions.py`, how it is watched `instrumented.py`: counts are of the first replay, in which the exact engine works between
-two frames and leaves nothing in the caches.
+The paper has no figure of this; it says that all regions are discovered (§6), a little late at worst and usually before they touch
+(§3.2), and shows a video. The thresholds are ours: at 2 ms a frame and 30 Hz at least 99 % of the touching faces belong to regions
+with a reported pair, and no region of 8 or more pairs is missed for more than 3 frames. `lab/regions.py` defines regions,
+`instrumented.py` observes them. Counts are of the first replay, in which the exact engine runs between frames and clears the
+caches.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from jostle.lab.experiment import Experiment, Recordable, Value
-from jostle.lab.papers.judging import run_at, several
-from jostle.lab.papers.monte_carlo.budgets import UNLIMITED, WITH_MORE, watched
+from jostle.lab.papers.judging import run_at, several, unjudged, verdict_of
+from jostle.lab.papers.monte_carlo.budgets import UNLIMITED, WITH_MORE, instrumented
 from jostle.lab.papers.monte_carlo.contenders import in_brackets
-from jostle.lab.papers.monte_carlo.encounters import PAIRS, deforming, encounter, with_bunny
+from jostle.lab.papers.monte_carlo.encounters import PAIRS, Encounter, deforming, with_bunny
 from jostle.lab.papers.monte_carlo.instrumented import LARGE
-from jostle.lab.papers.monte_carlo.judged import percent, share_found, values_run, verdict_of, why_not
+from jostle.lab.papers.monte_carlo.judged import percent, share_found, values_run, why_not
 from jostle.lab.papers.monte_carlo.printed import PAPER
 from jostle.lab.results import ExperimentResult, MethodRun, Verdict
 
-OURS = "§3.2, §6; the bar is ours"
+OURS = "§3.2, §6; the threshold is ours"
 VALUES = (*with_bunny(PAIRS), *(deforming(pair) for pair in PAIRS))
 JUDGED = (*PAIRS, *(deforming(pair) for pair in PAIRS))
 METHODS = (*WITH_MORE, UNLIMITED)
@@ -33,11 +33,11 @@ QUICK_FRAMES, QUICK_FIRST = 12, 12
 
 
 def _scene(value: Value, quick: bool) -> Recordable:
-    return encounter(value, DEFORMING_FRAMES, QUICK_FIRST if quick else 0)
+    return Encounter(str(value), DEFORMING_FRAMES, QUICK_FIRST if quick else 0)
 
 
 def recall_of(run: MethodRun | None) -> float:
-    """Return the share of touching faces, over all frames, that belong to regions with a reported pair; 1 where none touch."""
+    """Return the share of touching faces in reported regions, over all frames."""
     if run is None or not run.counters:
         return float("nan")
     touching = run.total("touching_faces")
@@ -45,12 +45,12 @@ def recall_of(run: MethodRun | None) -> float:
 
 
 def longest_miss(run: MethodRun | None) -> int:
-    """Return the most frames for which a region of 8 or more pairs was missed on end."""
+    """Return the most consecutive frames in which a large region was missed."""
     return 0 if run is None else max((work.get("missed_for", 0) for work in run.counters), default=0)
 
 
 def least_budget(result: ExperimentResult, value: Value, recall: float) -> str:
-    """Return the least of the budgets that gives a recall at a value, as do all larger ones; "" where none does."""
+    """Return the least budget from which on a recall is reached; "" if none."""
     least = ""
     for label in reversed(WITH_MORE):
         if not recall_of(run_at(result, value, label)) >= recall:
@@ -64,9 +64,9 @@ def _judge(result: ExperimentResult) -> list[Verdict]:
 
 
 def _recall(result: ExperimentResult) -> Verdict:
-    """Touching faces in reported regions."""
+    """Judge the share of touching faces in reported regions."""
     verdict = _new(
-        f"At 2 ms a frame {ENOUGH_RECALL:.0%} or more of the touching faces belong to regions that are reported (a claim of ours).",
+        f"At 2 ms a frame at least {ENOUGH_RECALL:.0%} of the touching faces belong to reported regions (our claim).",
         result,
         (AT,),
     )
@@ -79,16 +79,16 @@ def _recall(result: ExperimentResult) -> Verdict:
         verdict.verdict = verdict_of(held) if extra == 0 else "refuted"
         pairs = min(share_found(run) for run in runs.values())
         verdict.why = (
-            f"They do in {sum(held)} of {len(held)} motions. Of the touching pairs of faces themselves {percent(pairs)} are told, "
-            f"where least. Faces that do not touch were told {f'in {extra:,} rows' if extra else 'in no row'}."
+            f"They do in {sum(held)} of {len(held)} motions. Of the touching face pairs themselves {percent(pairs)} are reported "
+            f"in the worst motion. Reported rows that do not touch: {extra or 'none'}."
         )
     return verdict
 
 
 def _longest(result: ExperimentResult) -> Verdict:
-    """How long a large region is missed."""
+    """Judge for how long a large region is missed."""
     verdict = _new(
-        f"At 2 ms a frame no region of {LARGE} or more touching pairs is missed for more than {LONGEST} frames (a claim of ours).",
+        f"At 2 ms a frame no region of {LARGE} or more touching pairs is missed for more than {LONGEST} frames (our claim).",
         result,
         (AT,),
     )
@@ -96,18 +96,18 @@ def _longest(result: ExperimentResult) -> Verdict:
     rows = []
     for value in values_run(result, VALUES):
         runs = [(label, run) for label in METHODS if (run := run_at(result, value, label)) is not None]
-        words = [f"{longest_miss(run)} {_asked(label)}" for label, run in runs]
+        words = [f"{longest_miss(run)} {_budget_words(label)}" for label, run in runs]
         rows.append(f"{value}: {', '.join(words)}" if words else "")
-    verdict.ours = several([f"most frames on end: {rows[0]}", *rows[1:]] if any(rows) else [])
+    verdict.ours = several([f"most consecutive frames: {rows[0]}", *rows[1:]] if any(rows) else [])
     if not verdict.why:
         held = [longest_miss(run_at(result, value, AT)) <= LONGEST for value in JUDGED]
         verdict.verdict = verdict_of(held)
-        verdict.why = f"None is in {sum(held)} of {len(held)} motions."
+        verdict.why = f"This holds in {sum(held)} of {len(held)} motions."
     return verdict
 
 
 def _all_regions(result: ExperimentResult) -> Verdict:
-    """All regions, given the time."""
+    """Judge whether all regions are found without a budget."""
     verdict = _new("All potential collision regions are discovered, on bodies of any shape.", result, (UNLIMITED,))
     verdict.place, verdict.printed = "§6", "no number"
     runs = {value: run for value in values_run(result, VALUES) if (run := run_at(result, value, UNLIMITED)) is not None}
@@ -128,18 +128,18 @@ def _all_regions(result: ExperimentResult) -> Verdict:
 
 def _recalls(result: ExperimentResult, value: Value) -> str:
     runs = [(label, run) for label in METHODS if (run := run_at(result, value, label)) is not None]
-    words = [f"{percent(recall_of(run))} {_asked(label)}" for label, run in runs]
+    words = [f"{percent(recall_of(run))} {_budget_words(label)}" for label, run in runs]
     least = least_budget(result, value, ALMOST_ALL)
-    words.append(f"so that {100 * ALMOST_ALL:g} % {f'need {least}' if least else 'are given by none of these budgets'}")
+    words.append(f"{100 * ALMOST_ALL:g} % need {least or 'a larger budget'}")
     return f"{value}: {', '.join(words)}" if runs else ""
 
 
-def _asked(label: str) -> str:
+def _budget_words(label: str) -> str:
     return f"at {in_brackets(label)}" if label in WITH_MORE else "without a budget"
 
 
 def _new(claim: str, result: ExperimentResult, methods: tuple[str, ...]) -> Verdict:
-    return Verdict(PAPER, OURS, claim, "not judged", why_not(result, methods, JUDGED))
+    return unjudged(PAPER, OURS, claim, why_not(result, methods, JUDGED))
 
 
 def _pictures(folder: Path) -> list[Path]:
@@ -151,19 +151,19 @@ def _pictures(folder: Path) -> list[Path]:
 EXPERIMENT = Experiment(
     name="monte_carlo/recall",
     title="Regions of contact that are reported within a budget",
-    about="The motions of table 1 at 30 Hz, with 0.5 to 10 ms for each frame, and without a budget. What touches, and in which "
-    "regions, is found by the exact engine. Counters tell for each frame how many faces touch, how many of them belong to regions "
-    "with at least one reported pair, and for how many frames a region of 8 or more pairs has been missed, the longest of them. "
-    "Both bars are ours: the paper shows a video.",
+    about="The motions of table 1 at 30 Hz, with 0.5 to 10 ms for each frame, and without a budget. The exact engine finds "
+    "touching faces and their regions. For each frame, counters hold the number of touching faces, of those in regions with a "
+    "reported pair, and for how many frames a region of 8 or more pairs has been missed. Both thresholds are ours: the paper shows "
+    "a video.",
     paper=PAPER,
     figure="§3.2, §6",
-    caption="What is found within a budget; the paper has no figure of it.",
+    caption="Recall within a budget; the paper has no figure of it.",
     parameter="bodies",
     values=VALUES,
     quick_values=(PAIRS[0],),
     scene=_scene,
     methods=METHODS,
-    made={label: watched(label, truth=True) for label in METHODS},
+    made={label: instrumented(label, truth=True) for label in METHODS},
     frames=FRAMES,
     quick_frames=QUICK_FRAMES,
     rounds=1,

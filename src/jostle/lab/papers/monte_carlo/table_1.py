@@ -1,11 +1,10 @@
-"""Table 1: shells of one to four levels against trees of boxes, on three pairs of bodies (§6.1).
+"""Table 1: shells of one to four levels against trees of boxes (§6.1).
 
-The paper replays recorded motions of rigid and of deforming bodies. Here each pair is replayed both ways (`encounters.py`). Times
-are means over the frames of a motion: setting poses or vertices, and detection. Who is too slow for all of them stands with the
-first ones, and is compared over these. Trees are fitted again (AABB) or built anew (OBB)
-where bodies deform, and that is part of it; for rigid bodies construction stands apart, as in the paper ("42/4.4"). "For non-convex
-objects, a valid comparison requires that all the potential collision regions are properly detected": what is missed of the
-touching pairs of faces is judged along with the times.
+The paper replays recorded motions of rigid and deforming bodies; here each pair is replayed both ways (`encounters.py`). Times are
+means over the frames of a motion: setting poses or vertices, and detection. Methods too slow for all frames are compared over the
+first ones. Times include refitting (AABB) or rebuilding (OBB) trees of deforming bodies; for rigid bodies construction is separate,
+as in the paper ("42/4.4"). "For non-convex objects, a valid comparison requires that all the potential collision regions are
+properly detected": missed touching face pairs are judged along with the times.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ from pathlib import Path
 
 from jostle.lab.experiment import Experiment, Recordable, Value
 from jostle.lab.files import RESULT, read_result
-from jostle.lab.papers.judging import ms, run_at, several
+from jostle.lab.papers.judging import ms, run_at, several, unjudged, verdict_of
 from jostle.lab.papers.monte_carlo.contenders import AABB, LAST, LEVELS, MADE, METHODS, MODERN, OBB, ONE, in_brackets
-from jostle.lab.papers.monte_carlo.encounters import DRAGON, PAIRS, deforming, encounter, pair_of, with_bunny
-from jostle.lab.papers.monte_carlo.judged import mean_time, mean_times, percent, share_found, values_run, verdict_of, why_not
+from jostle.lab.papers.monte_carlo.encounters import DRAGON, PAIRS, Encounter, deforming, pair_of, with_bunny
+from jostle.lab.papers.monte_carlo.judged import mean_time, mean_times, percent, share_found, values_run, why_not
 from jostle.lab.papers.monte_carlo.pictures import draw_encounters
 from jostle.lab.papers.monte_carlo.printed import PAPER, PRINTED, RATE_HZ, TABLE
 from jostle.lab.papers.monte_carlo.rebuilt import BUILD, QUERY
@@ -30,16 +29,16 @@ JUDGED = (*PAIRS, *(deforming(pair) for pair in PAIRS))
 LARGE_PAIR = (DRAGON, deforming(DRAGON))
 TIMES_FASTER = 10.0  # ours: from one level to the last on the large pair
 SOME = 2.0
-STEADY = 1.1  # a time may rise by this from one number of levels to the next and still fall
+STEADY = 1.1  # tolerance of falling times from level to level
 ENOUGH_FOUND = 0.99  # of the touching pairs of faces
 FRAMES, DEFORMING_FRAMES = 300, 75
-QUICK_FRAMES, QUICK_DEFORMING, QUICK_FIRST = 12, 4, 14  # the first contact is there
-# Building oriented boxes for 120,000 faces, one to a leaf, takes seconds: that tree gets through few frames in which it is built.
+QUICK_FRAMES, QUICK_DEFORMING, QUICK_FIRST = 12, 4, 14  # includes the first contact
+# Building oriented boxes for 120,000 faces, one per leaf, takes seconds: that tree finishes few deforming frames.
 LIMIT, ENOUGH = 40.0, 2
 
 
 def _scene(value: Value, quick: bool) -> Recordable:
-    return encounter(value, QUICK_DEFORMING if quick else DEFORMING_FRAMES, QUICK_FIRST if quick else 0)
+    return Encounter(str(value), QUICK_DEFORMING if quick else DEFORMING_FRAMES, QUICK_FIRST if quick else 0)
 
 
 def _judge(result: ExperimentResult) -> list[Verdict]:
@@ -47,7 +46,7 @@ def _judge(result: ExperimentResult) -> list[Verdict]:
 
 
 def _levels(result: ExperimentResult) -> Verdict:
-    """More levels, less time."""
+    """Judge the gain of more levels."""
     verdict = _new(
         "Times fall as more shell levels are used, on the largest pair by more than an order of magnitude.", result, LEVELS
     )
@@ -61,18 +60,18 @@ def _levels(result: ExperimentResult) -> Verdict:
         verdict.verdict = "reproduced" if enough and len(falls) == len(JUDGED) else "partly" if min(large) >= SOME else "refuted"
         verdict.why = (
             f"All levels are {' and '.join(f'{gain:.3g}' for gain in large)} times as fast as one on the largest pair, rigid and "
-            f"deforming ({TIMES_FASTER:g} would do, printed are {printed[0] / printed[-1]:.3g}), {min(others):.3g} to "
-            f"{max(others):.3g} times on others; from level to level times fall, or stay within {STEADY - 1.0:.0%}, "
+            f"deforming ({TIMES_FASTER:g} are needed, the paper has {printed[0] / printed[-1]:.3g}), {min(others):.3g} to "
+            f"{max(others):.3g} times on others; from level to level times fall, or rise by at most {STEADY - 1.0:.0%}, "
             f"for {len(falls)} of {len(JUDGED)} motions. {_found(result, LEVELS)}"
         )
     return verdict
 
 
 def _faster(result: ExperimentResult, rival: str) -> Verdict:
-    """Shells against a tree of boxes."""
+    """Judge shells against a tree of boxes."""
     words = {
-        AABB: "The shells are faster than a tree of axis-aligned boxes that is fitted again.",
-        OBB: "The shells are faster than a tree of oriented boxes, even where that is built once.",
+        AABB: "The shells are faster than a refitted tree of axis-aligned boxes.",
+        OBB: "The shells are faster than a tree of oriented boxes, even one that is built once.",
     }
     verdict = _new(words[rival], result, (rival, LAST))
     if rival == AABB:
@@ -92,15 +91,13 @@ def _faster(result: ExperimentResult, rival: str) -> Verdict:
         if verdict.verdict == "reproduced" and found < ENOUGH_FOUND:
             verdict.verdict = "partly"
         slower = [str(value) for value in JUDGED if not held[value]]
-        verdict.why = (
-            f"They are for {sum(held.values())} of {len(held)} motions{f', not for {_listed(slower)}' if slower else ''}. "
-            f"{_found(result, (LAST,))} {_modern(result)}"
-        )
+        where = f"They are for {sum(held.values())} of {len(held)} motions{', not for ' if slower else ''}{'; '.join(slower)}."
+        verdict.why = f"{where} {_found(result, (LAST,))} {_modern(result)}"
     return verdict
 
 
 def _rate(result: ExperimentResult) -> Verdict:
-    """Large bodies at the rate of a simulation."""
+    """Judge large bodies at the rate of a simulation."""
     faces = PRINTED["environment"]["faces"]
     verdict = _new(f"Collisions between bodies of more than {faces:,} triangles are found at {RATE_HZ} Hz.", result, (LAST,))
     verdict.place, verdict.printed = PRINTED["environment"]["place"], f"{RATE_HZ} Hz"
@@ -109,12 +106,12 @@ def _rate(result: ExperimentResult) -> Verdict:
     verdict.ours = several([f"{value}: {ms(time)} in the slowest frame" for value, time in slowest.items()])
     if not verdict.why:
         verdict.verdict = verdict_of([slowest[value] <= 1.0 / RATE_HZ for value in LARGE_PAIR])
-        verdict.why = f"A frame may take {ms(1.0 / RATE_HZ)}; the slowest of the largest pair is judged, on a machine of today."
+        verdict.why = f"A frame may take {ms(1.0 / RATE_HZ)}; the slowest of the largest pair counts, on a modern machine."
     return verdict
 
 
 def row_in_words(result: ExperimentResult, value: Value) -> str:
-    """Return a row of the table: AABB, OBB as construction/query, shells by levels, and the default engine."""
+    """Return a row of the table: AABB, OBB, shells by levels, and the default engine."""
     shells = [mean_time(result, value, label) for label in LEVELS]
     boxes, ours = mean_time(result, value, AABB), mean_time(result, value, MODERN)
     words = [
@@ -127,9 +124,9 @@ def row_in_words(result: ExperimentResult, value: Value) -> str:
 
 
 def _built_and_asked(result: ExperimentResult, value: Value) -> str:
-    """Construction and query of the tree of oriented boxes, as the paper prints them; means over the frames.
+    """Return mean construction and query time of the OBB tree, as in the paper.
 
-    Where bodies deform both are of one replay, the first: the difference of times of two replays may be below 0.
+    For deforming bodies both are of the first replay: times of two replays may have a negative difference.
     """
     run = run_at(result, value, OBB)
     if run is None:
@@ -143,7 +140,7 @@ def _built_and_asked(result: ExperimentResult, value: Value) -> str:
 
 
 def _over(result: ExperimentResult, value: Value, label: str) -> str:
-    """Over which frames a time is, where it is not over all."""
+    """Return the frames that a time covers, if not all."""
     run, point = run_at(result, value, label), next(point for point in result.points if point.value == value)
     there = point.frames if run is None else len(run.frame_seconds)
     return f" (first {there:,} of {point.frames:,} frames)" if there < point.frames else ""
@@ -154,7 +151,7 @@ def _falls(result: ExperimentResult, value: Value) -> bool:
 
 
 def _ratio(result: ExperimentResult, value: Value, slow: str, fast: str) -> float:
-    """How many times as long one takes as another, over the frames that both got through."""
+    """Return how many times as long one takes as another, over their common frames."""
     times = mean_times(result, value, (slow, fast))
     return times[0] / times[1]
 
@@ -168,22 +165,18 @@ def _against(result: ExperimentResult, value: Value, rival: str) -> str:
 
 
 def _found(result: ExperimentResult, labels: Iterable[str]) -> str:
-    """What of the touching pairs of faces was found, at the worst of the motions."""
+    """Return the found share of touching face pairs, in the worst motion."""
     words = [
         f"{percent(min(share_found(run_at(result, value, label)) for value in JUDGED))} with {in_brackets(label)}"
         for label in labels
     ]
-    return f"Found of the touching pairs of faces, where least: {', '.join(words)}."
+    return f"Touching face pairs found in the worst motion: {', '.join(words)}."
 
 
 def _modern(result: ExperimentResult) -> str:
-    """How the default engine of this package does beside them."""
+    """Compare the default engine with the shells."""
     ratios = [ratio for value in JUDGED if (ratio := _ratio(result, value, MODERN, LAST)) == ratio]
-    return f"{MODERN}, which is exact, takes {min(ratios):.2g} to {max(ratios):.2g} times as long as they." if ratios else ""
-
-
-def _listed(words: list[str]) -> str:
-    return "; ".join(words)
+    return f"{MODERN}, which is exact, takes {min(ratios):.2g} to {max(ratios):.2g} times as long as the shells." if ratios else ""
 
 
 def _printed(column: str) -> list[tuple[str, list[float]]]:
@@ -191,7 +184,7 @@ def _printed(column: str) -> list[tuple[str, list[float]]]:
 
 
 def _new(claim: str, result: ExperimentResult, methods: Iterable[str]) -> Verdict:
-    return Verdict(PAPER, TABLE["place"], claim, "not judged", why_not(result, methods, JUDGED))
+    return unjudged(PAPER, TABLE["place"], claim, why_not(result, methods, JUDGED))
 
 
 def _pictures(folder: Path) -> list[Path]:
@@ -202,10 +195,10 @@ def _pictures(folder: Path) -> list[Path]:
 EXPERIMENT = Experiment(
     name="monte_carlo/table_1_shells",
     title="Three pairs of bodies: shells of one to four levels against trees of boxes",
-    about="A sphere in a torus, a horseshoe on a clover and two concave bodies of 50,000 and 70,000 faces are pressed against each "
-    "other, led along and parted, four times in 300 frames; rigid, and deforming by up to 5 %. The shells update the list of pairs "
-    "and draw 8 seeds a frame. Trees of boxes are as published in 1996 and 1997; that of oriented boxes is built anew where bodies "
-    "deform; the counters build_microseconds and query_microseconds tell how long either takes.",
+    about="A sphere in a torus, a horseshoe on a clover and two concave bodies of 50,000 and 70,000 faces are pressed together, "
+    "slid along each other and parted, four times in 300 frames; rigid, and deforming by up to 5 %. The shells update the list of "
+    "pairs and draw 8 seeds a frame. Trees of boxes are as published in 1996 and 1997; the OBB tree is rebuilt where bodies "
+    "deform, and the counters build_microseconds and query_microseconds separate its times.",
     paper=PAPER,
     figure="table 1",
     caption="Times of trees of axis-aligned and of oriented boxes (construction/query), and of shells of one to four levels.",

@@ -1,8 +1,8 @@
-"""The figures of Lock and Wills 2000: 7, 11, 12 with table 1, 13 and 14; and what §8 and §9 say without one.
+"""The figures of Lock and Wills 2000: 7 and 11 to 14, and claims of §8 and §9.
 
-What the paper prints is in `printed.toml`. Its update rates are of a Pentium at 166 MHz: what is judged is the shape of a curve and
-who is ahead from where on. Its times have motion and response in them; ours are of recorded motions that are replayed, so that all
-pruners see the same frames: setting poses, the broad phase and the look-up. Scenes are `polytopes` and `stellated`.
+`printed.toml` holds the paper's values. Its update rates are of a Pentium at 166 MHz: the judges look at the shape of a curve and
+at who is ahead from where on. Its times include motion and response; ours are of replayed motions, so that all pruners see the same
+frames: setting poses, broad phase and look-up. Scenes are `polytopes` and `stellated`.
 """
 
 from __future__ import annotations

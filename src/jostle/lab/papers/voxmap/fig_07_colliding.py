@@ -1,14 +1,14 @@
-"""Fig. 7: stellated dodecahedra, which are concave, and icosahedra before, during and after a collision (§5).
+"""Fig. 7: stellated dodecahedra and icosahedra collide (§5).
 
-The paper shows pictures: point shells over polygons, and voxmaps. Here they are drawn as well (`pictures.py`), and the hits
-of each frame are counted. Bodies of radius 1 meet with an accuracy of 0.1, and turn back when they touch.
+The paper shows pictures of point shells over polygons and of voxmaps. They are drawn here as well (`pictures.py`), and the hits of
+each frame are counted. Bodies of radius 1 meet with an accuracy of 0.1 and turn back when they touch.
 """
 
 from __future__ import annotations
 
-from jostle.lab.experiment import Experiment, Recordable, Value, served_runs, why_not_judged
+from jostle.lab.experiment import Experiment, Recordable, Value, served_runs
 from jostle.lab.methods import NamedMethod
-from jostle.lab.papers.judging import several
+from jostle.lab.papers.judging import several, unjudged, why_not
 from jostle.lab.papers.voxmap.pictures import draw_collisions
 from jostle.lab.papers.voxmap.printed import MODERN, OURS, PAPER, PRINTED, RUNS
 from jostle.lab.papers.voxmap.sized import as_it_is, as_printed
@@ -36,13 +36,11 @@ def _ours(_value: Value) -> NamedMethod:
 
 def _judge(result: ExperimentResult) -> list[Verdict]:
     runs = {str(value): run for value, run in served_runs(result, EVERY_POINT)}
-    missing = [kind for kind in KINDS if kind not in runs]
-    verdict = Verdict(
-        paper=PAPER,
+    verdict = unjudged(
+        PAPER,
         place=FIGURE["place"],
-        claim="Collisions of concave and of convex bodies are found alike, with all points of contact, and none before and after.",
-        verdict="not judged",
-        why=why_not_judged(result, EVERY_POINT) or (f"Not run: {', '.join(missing)}." if missing else ""),
+        claim="Collisions of concave and convex bodies are found alike, with all contact points, and none before and after.",
+        why=why_not(result, (EVERY_POINT,), KINDS),
         printed="pictures only",
         ours=several([f"{kind}: {hits_in_words(run)}" for kind, run in runs.items()]),
     )
@@ -52,9 +50,9 @@ def _judge(result: ExperimentResult) -> list[Verdict]:
         beyond = sum(run.beyond for run in runs.values())
         verdict.verdict = "reproduced" if all(found) and beyond == 0 else "partly" if any(found) else "refuted"
         verdict.why = (
-            f"Against the exact engine a pair that touches is missed in {missed} frames, and one that does not touch is told in "
-            f"{extra}: bodies nearer than the accuracy, {ACCURACY:g} of the radius, may be told or not, and {beyond or 'none'} of "
-            f"these {'is' if beyond == 1 else 'are'} farther apart or deeper than that."
+            f"Against the exact engine a touching pair is missed in {missed} frames, and one that does not touch is reported in "
+            f"{extra}. Bodies nearer than the accuracy, {ACCURACY:g} of the radius, may be reported or not; {beyond or 'none'} of "
+            f"these {'is' if beyond == 1 else 'are'} farther apart or deeper."
         )
     return [verdict]
 
@@ -68,7 +66,7 @@ def hits_in_words(run: MethodRun) -> str:
     last = len(run.contacts) - 1
     return (
         f"0 hits in frames 0 to {hitting[0] - 1}, {most} in frame {run.contacts.index(most)} (hits in frames {hitting[0]} to "
-        f"{hitting[-1]}), 0 to the end, frame {last}"
+        f"{hitting[-1]}), 0 until the last frame, {last}"
     )
 
 

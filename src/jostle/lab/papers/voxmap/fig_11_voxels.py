@@ -1,9 +1,9 @@
-"""Fig. 11: the update rate of a pair against the number of voxels, 20 to 200,000, with shells as dense as belongs to them (§8).
+"""Fig. 11: the update rate of a pair against the number of voxels (§8).
 
-The size of the map stays, its voxels become smaller. The paper says of its graph that performance is inversely proportional to
-accuracy. Twice the accuracy is 8 times the voxels and 4 times the points, and every point is looked up: what a frame takes beyond
-its costs without points must grow with the square of accuracy, and that is what is judged, beside the words. A frame costs so much
-beside its look-ups today that the paper's largest maps are small ones: so the sweep goes on to 12,800,000 voxels.
+The map keeps its size while its voxels shrink, from 20 to 200,000, with matching shells. The paper calls performance inversely
+proportional to accuracy. Twice the accuracy means 8 times the voxels and 4 times the points, and every point is looked up: the time
+beyond the fixed cost of a frame must grow with the square of accuracy, which is judged as well. Today fixed costs dominate even the
+paper's largest maps, so the sweep continues to 12,800,000 voxels.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 
 from jostle.lab.experiment import Experiment, Value, why_not_judged
 from jostle.lab.methods import NamedMethod
-from jostle.lab.papers.judging import middle, several
-from jostle.lab.papers.voxmap.pair import in_hertz, mean_times, pair_mesh, pair_scene
+from jostle.lab.papers.judging import mean_times, middle, several, unjudged
+from jostle.lab.papers.voxmap.pair import in_hertz, pair_mesh, pair_scene
 from jostle.lab.papers.voxmap.printed import FRAMES, OURS, PAPER, PRINTED, RUNS
 from jostle.lab.papers.voxmap.sized import as_it_is, as_printed, yardstick
 from jostle.lab.papers.voxmap.steady import YARDSTICK, middle_slope, smoothed, steady_times
@@ -30,12 +30,12 @@ VOXELS = tuple(
     for wanted in np.geomspace(FIGURE["fewest_voxels"], FIGURE["most_voxels"], FIGURE["samples"])
 )
 BEYOND = tuple(voxels_of(_MESH, voxel_for(_MESH, factor * FIGURE["most_voxels"])) for factor in (3, 8, 24, 64))
-SMALL = 1_000  # voxels up to which look-ups take next to nothing of a frame
-LARGE = 30_000  # voxels from which on they can be told from the rest of it
-ENOUGH_MAPS = 3  # large ones, to judge by
-STEADY = 1.1  # a rate may rise by this from one sample to the next and still fall
+SMALL = 1_000  # voxels: up to here look-ups are negligible
+LARGE = 30_000  # voxels: from here on look-ups are measurable
+ENOUGH_MAPS = 3  # large ones
+STEADY = 1.1  # tolerance of a falling rate from sample to sample
 LIMIT, ENOUGH = 8.0, 100
-SAME = 0.25  # powers that differ by no more are the same
+SAME = 0.25  # exponents that differ by no more are the same
 
 
 def _every_point(value: Value) -> NamedMethod:
@@ -51,11 +51,10 @@ def _judge(result: ExperimentResult) -> list[Verdict]:
     steady = steady_times(result, EVERY_POINT)
     small, large = [voxels for voxels in steady if voxels <= SMALL], [voxels for voxels in steady if voxels >= LARGE]
     enough = small and len(large) >= ENOUGH_MAPS
-    verdict = Verdict(
-        paper=PAPER,
+    verdict = unjudged(
+        PAPER,
         place=FIGURE["place"],
         claim="The update rate is inversely proportional to the accuracy: it falls with every refinement of the voxels.",
-        verdict="not judged",
         why=why_not_judged(result, EVERY_POINT) or ("" if enough else "Too few small or large maps were run."),
         printed="curve only",
         ours=several(
@@ -73,11 +72,11 @@ def _judge(result: ExperimentResult) -> list[Verdict]:
     # Eight times the voxels are twice the accuracy.
     power = 3.0 * middle_slope(large, [steady[voxels] - start for voxels in large])
     verdict.verdict = "reproduced" if falls and abs(power - 1.0) <= SAME else "partly" if falls else "refuted"
-    grows = f"grows with the power {power:.2f} of the accuracy" if power == power else "does not grow with the accuracy"
+    grows = f"grows with exponent {power:.2f} of the accuracy" if power == power else "does not grow with the accuracy"
     verdict.why = (
         f"From {LARGE:,} voxels on the rate {'falls' if falls else 'does not fall'} from sample to sample (running medians of "
-        f"three); what a frame takes beyond the {1e6 * start:.3g} µs of one with next to no points {grows}. The points of a "
-        "shell, each of which is looked up, grow with its square."
+        f"three). The time beyond the fixed cost of a frame, {1e6 * start:.3g} µs, {grows}. The points of a shell, all of which "
+        "are looked up, grow with its square."
     )
     return [verdict]
 
@@ -85,11 +84,10 @@ def _judge(result: ExperimentResult) -> list[Verdict]:
 EXPERIMENT = Experiment(
     name="voxmap/fig_11",
     title="A pair of bodies with ever smaller voxels",
-    about="Two polytopes of 36 faces move about a cube, near each other. Their maps have from 20 to 200,000 voxels as in the "
-    "paper, and on to 12,800,000, their shells as many points as belong to them. The look-up of the paper, every point in every "
-    "frame, beside that of this package, which passes over groups of points, and a yardstick, the same work at every value, by "
-    "which the machine's pace is known. Times are of replayed motions: detection with its broad phase, where the paper has motion "
-    "and response in its times, too.",
+    about="Two polytopes of 36 faces move about a cube, near each other. Their maps have 20 to 200,000 voxels as in the paper, and "
+    "up to 12,800,000, with matching shells. The look-up of the paper, every point in every frame, against that of this package, "
+    "which skips groups of points; a yardstick with the same work at every value measures the machine's pace. Times are of "
+    "replayed motions: detection with its broad phase. The paper's include motion and response.",
     paper=PAPER,
     figure="fig. 11",
     caption="Update rate of a pair of bodies against the number of voxels of their maps, logarithmic axes.",

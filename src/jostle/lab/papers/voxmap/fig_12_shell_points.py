@@ -1,9 +1,9 @@
-"""Fig. 12 and table 1: the update rate of a pair against the points of a shell, the map fixed at 12,672 voxels (§8).
+"""Fig. 12 and table 1: the update rate against the points of a shell (§8).
 
-Shells have exactly the points of table 1, and on to a million; the map has 12,650 voxels, as near as this mesh comes. Judged is
-whether a look-up costs the same whatever the size of the shell. A frame has costs of its own (setting poses, a call, a report),
-which the paper saw with 25 and 92 points and which weigh more today: they are where the line through all shells begins
-(`steady.py`), and what a point costs beyond them is compared for shells so large that look-ups take most of a frame.
+Shells have exactly the points of table 1, and up to a million; the map has 12,650 voxels, as near to the paper's 12,672 as this
+mesh comes. The judge asks whether a look-up costs the same for every shell. The fixed cost of a frame (setting poses, a call, a
+report), which the paper saw with 25 and 92 points, weighs more today: it is the intercept of the line through all shells
+(`steady.py`). The cost of a point beyond it is compared for shells so large that look-ups dominate.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import math
 
 from jostle.lab.experiment import Experiment, Value, why_not_judged
 from jostle.lab.methods import NamedMethod
-from jostle.lab.papers.judging import several
-from jostle.lab.papers.voxmap.pair import hertz, in_hertz, mean_times, pair_scene
+from jostle.lab.papers.judging import mean_times, several, unjudged
+from jostle.lab.papers.voxmap.pair import hertz, in_hertz, pair_scene
 from jostle.lab.papers.voxmap.printed import FRAMES, OURS, PAPER, PRINTED, RUNS
 from jostle.lab.papers.voxmap.sized import as_it_is, as_printed, yardstick
 from jostle.lab.papers.voxmap.steady import YARDSTICK, line_through, smoothed, steady_times
@@ -25,10 +25,10 @@ POINTS = tuple(FIGURE["points"])
 BEYOND = (50_000, 100_000, 200_000, 500_000, 1_000_000)
 PRINTED_RATES = dict(zip(POINTS, FIGURE["rate_hz"], strict=True))
 KEPT = [ms for points, ms in zip(POINTS, FIGURE["look_up_ms"], strict=True) if points not in FIGURE["excepted"]]
-SPREAD = max(KEPT) / min(KEPT)  # what the paper calls almost constant
+SPREAD = max(KEPT) / min(KEPT)  # "almost constant" in the paper
 FROM = 1_000  # points
-LARGE = 50_000  # points from which on look-ups take most of the time of a frame
-ENOUGH_SHELLS = 3  # large ones, to judge by
+LARGE = 50_000  # points: from here on look-ups dominate a frame
+ENOUGH_SHELLS = 3  # large ones
 LIMIT, ENOUGH = 8.0, 100
 
 
@@ -41,7 +41,7 @@ def _ours(value: Value) -> NamedMethod:
 
 
 def each_point(times: dict[float, float]) -> dict[float, float]:
-    """Return the seconds of a point beyond the costs of a frame, by the points of a large shell."""
+    """Return the seconds per point beyond the fixed cost of a frame, for large shells."""
     start, _ = line_through(times)
     return {points: (time - start) / points for points, time in times.items() if points >= LARGE}
 
@@ -51,22 +51,21 @@ def _judge(result: ExperimentResult) -> list[Verdict]:
 
 
 def _constant(result: ExperimentResult) -> Verdict:
-    """A look-up costs the same, whatever the shell."""
+    """Judge whether a look-up costs the same for every shell."""
     times = mean_times(result, EVERY_POINT)
     steady = steady_times(result, EVERY_POINT)
     each = each_point(steady)
-    verdict = Verdict(
-        paper=PAPER,
+    verdict = unjudged(
+        PAPER,
         place=FIGURE["place"],
-        claim="The update rate is inversely proportional to the points of a shell: a look-up takes the same time in all of them.",
-        verdict="not judged",
+        claim="The update rate is inversely proportional to the points of a shell: every look-up takes the same time.",
         why=why_not_judged(result, EVERY_POINT) or ("" if len(each) >= ENOUGH_SHELLS else "Too few large shells were run."),
         printed=f"{in_words(PRINTED_RATES)}; about {FIGURE['constant_look_up_ms']:g} ms a look-up, {min(KEPT):g} to {max(KEPT):g} "
-        "but for 25, 92 and 9,337 points",
+        "except for 25, 92 and 9,337 points",
         ours=several(
             [
                 table_1(times),
-                "a point beyond the costs of a frame: "
+                "a point beyond the fixed cost of a frame: "
                 + ", ".join(f"{1e9 * time:.3g} ns at {points:,.10g}" for points, time in each.items()),
                 in_hertz(f"{OURS} (groups of points)", mean_times(result, OURS), "points"),
             ]
@@ -79,23 +78,22 @@ def _constant(result: ExperimentResult) -> Verdict:
         spread = max(costs) / min(costs) if min(costs) > 0.0 else math.inf
         verdict.verdict = "reproduced" if spread <= SPREAD else "partly" if spread <= 2.0 * SPREAD else "refuted"
         start, point = line_through(steady)
-        found = f"the dearest point costs {spread:.2f} times the cheapest one" if spread < math.inf else "some points cost nothing"
+        found = f"the dearest point costs {spread:.2f} times the cheapest" if spread < math.inf else "some points cost nothing"
         verdict.why = (
             f"The line through all shells is {1e6 * start:.3g} µs a frame and {1e9 * point:.3g} ns a point. From {min(each):,.10g} "
-            f"points on {found} (running medians of three shells); in the table it is {SPREAD:.2f} times without its exceptions."
+            f"points on {found} (running medians of three shells); in the table the ratio is {SPREAD:.2f} without its exceptions."
         )
     return verdict
 
 
 def _at_a_thousand(result: ExperimentResult) -> Verdict:
-    """Interactive with a thousand points."""
+    """Judge the rate with a thousand points."""
     times = mean_times(result, EVERY_POINT)
     above = [points for points in times if points >= FROM]
-    verdict = Verdict(
-        paper=PAPER,
+    verdict = unjudged(
+        PAPER,
         place=FIGURE["place"],
-        claim="A pair is served at interactive rates with a thousand shell points, all contact points reported.",
-        verdict="not judged",
+        claim="A pair runs at interactive rates with a thousand shell points, all contact points reported.",
         why=why_not_judged(result, EVERY_POINT) or ("" if above else "No shell of a thousand points was run."),
         printed=f"about {FIGURE['rate_at_1000_hz']} Hz for 1,000 points",
         ours=""
@@ -110,12 +108,12 @@ def _at_a_thousand(result: ExperimentResult) -> Verdict:
 
 
 def in_words(rates: dict[int, float]) -> str:
-    """Return the printed rates as words."""
+    """Return the printed rates as text."""
     return ", ".join(f"{rate:g} Hz at {points:,}" for points, rate in rates.items()) + " points"
 
 
 def table_1(times: dict[float, float]) -> str:
-    """Return the rows of the table as words."""
+    """Return the rows of the table as text."""
     rows = [f"{points:,.10g} points {hertz(time)}, {1e3 * time / points:.2g} ms" for points, time in times.items()]
     return "rate, and time of a frame over its points: " + "; ".join(rows) if rows else ""
 
@@ -124,10 +122,10 @@ EXPERIMENT = Experiment(
     name="voxmap/fig_12",
     title="A pair of bodies with ever more shell points, and a map of fixed size",
     about="Two polytopes of 36 faces move about a cube, near each other. Their maps have 12,650 voxels, their shells the points of "
-    "table 1 and on to a million. The look-up of the paper, every point in every frame, beside that of this package, which passes "
-    "over groups of points, and a yardstick, the same work at every value, by which the machine's pace is known. A shell that is "
-    "much coarser than the map misses contacts, in the paper too. Times are of replayed "
-    "motions: detection alone, where the paper has motion and response in it, too.",
+    "table 1 and up to a million. The look-up of the paper, every point in every frame, against that of this package, which skips "
+    "groups of points; a yardstick with the same work at every value measures the machine's pace. A shell much coarser than the "
+    "map misses contacts, in the paper too. Times are of replayed motions: detection alone. The paper's include motion and "
+    "response.",
     paper=PAPER,
     figure="fig. 12",
     caption="Update rate of a pair of bodies against the points of the shell, with the map fixed at 12,672 voxels, logarithmic "

@@ -1,10 +1,10 @@
-"""Fig. 14: the update rate against the number of bodies, with each of the paper's pruners, and without (§8).
+"""Fig. 14: the update rate against the number of bodies, by pruner (§8).
 
-From 2 to 256 bodies as in the paper, in ten samples, and on to 16,384; a pruner drops out when a frame takes it longer than a
-second. Bodies take 2.5 % of the cube whatever their number, so more of them are smaller and their shells have fewer points. The
-paper's accuracy of one world unit is the edge of a voxel; ours is a bound, for which voxels have an edge of 0.63: 2.5 times the
-points. Behind every pruner is the paper's look-up of all points. Beside them stand this package's grid with the paper's look-up,
-`voxmap` as it is, and the default engine. Boxes are those of the bodies as they are turned, where the paper's are of spheres.
+From 2 to 256 bodies as in the paper, in ten samples, and up to 16,384; a pruner drops out when a frame takes longer than a second.
+Bodies fill 2.5 % of the cube whatever their number, so more bodies are smaller and their shells have fewer points. The paper's
+accuracy of one world unit is the edge of a voxel; ours is a bound, which needs an edge of 0.63: 2.5 times the points. The paper's
+look-up of all points runs behind every pruner, and behind this package's grid; `voxmap` as it is and the default engine are added.
+Boxes enclose the turned bodies, where the paper's enclose spheres.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import numpy as np
 
 from jostle.lab.experiment import Experiment, Recordable, Value, slope
 from jostle.lab.methods import NamedMethod
-from jostle.lab.papers.judging import run_at, several
-from jostle.lab.papers.voxmap.pair import hertz, in_hertz, mean_times
+from jostle.lab.papers.judging import mean_times, run_at, several, unjudged
+from jostle.lab.papers.voxmap.pair import hertz, in_hertz
 from jostle.lab.papers.voxmap.printed import CUBE, FRAMES, INTERACTIVE, MODERN, OURS, PAPER, PRINTED, RUNS
 from jostle.lab.papers.voxmap.sized import as_it_is, as_printed
 from jostle.lab.results import ExperimentResult, Verdict
@@ -37,14 +37,14 @@ COUNTS = (2, 4, 8, 16, 24, 32, 64, 96, 128, 256)
 BEYOND = (1024, 4096, 16384)
 ACCURACY = float(FIGURE["accuracy"])
 SLOWEST, LIMIT, ENOUGH = 1.0, 7.0, 6
-BODY_FRAMES = FRAMES * FIGURE["most_bodies"]  # beyond 256 bodies there are fewer frames
+BODY_FRAMES = FRAMES * FIGURE["most_bodies"]  # more bodies get fewer frames
 FEWEST_FRAMES = 16
-AHEAD = 1.03  # times that differ by less are the same
+AHEAD = 1.03  # times within this ratio are the same
 
 
 @dataclass(frozen=True)
 class Crowd:
-    """So many polytopes; with more than 256 of them fewer frames than are asked for."""
+    """Polytopes to be recorded; more than 256 get fewer frames."""
 
     count: int
 
@@ -60,12 +60,12 @@ def _scene(value: Value, _quick: bool) -> Recordable:
 
 
 def largest_speed(count: int) -> float:
-    """Return how far the centre of the sphere about a polytope can move from frame to frame, in a scene of so many."""
+    """Return how far the centre of a bounding sphere can move from frame to frame."""
     body = MovingBody("", polytope_of_volume(ENVIRONMENT["density"] * float(CUBE) ** 3 / count))
     corners = body.mesh.vertices
     apart = np.linalg.norm(corners[:, None] - corners[None, :], axis=2)
     a, b = np.unravel_index(int(apart.argmax()), apart.shape)
-    aside = float(np.linalg.norm(0.5 * (corners[a] + corners[b]) - body.centre))  # it goes round the centre of the body
+    aside = float(np.linalg.norm(0.5 * (corners[a] + corners[b]) - body.centre))  # it circles the centre of the body
     return 1.0001 * (float(ENVIRONMENT["speed"]) * body.radius + THREE_DEGREES * aside)
 
 
@@ -86,11 +86,11 @@ def _judge(result: ExperimentResult) -> list[Verdict]:
 
 
 def _magnitude(result: ExperimentResult) -> Verdict:
-    """Pruning gains an order of magnitude."""
+    """Judge the gain of pruning."""
     most = FIGURE["most_bodies"]
     factor = FIGURE["order_of_magnitude"]
     verdict = _new(
-        f"Bounding spheres and fast boxes are at least {factor} times as fast as all pairs without pruning.",
+        f"Bounding spheres and fast boxes are at least {factor} times as fast as testing all pairs.",
         f"at least an order of magnitude, 2 to {most} bodies",
         result,
         {ALL_PAIRS: (8, 64, most), SPHERES: (8, 64, most), FAST: (8, 64, most)},
@@ -104,19 +104,17 @@ def _magnitude(result: ExperimentResult) -> Verdict:
         everywhere = all(ratio >= factor for row in ratios.values() for ratio in row.values())
         verdict.verdict = "reproduced" if everywhere else "partly" if any(reached) else "refuted"
         verdict.why = several(
-            [
-                f"{method} {row[8]:.2g} times at 8, {row[64]:.2g} at 64, {row[most]:.2g} at {most} bodies"
-                for method, row in ratios.items()
-            ]
+            f"{method} {row[8]:.2g} times at 8, {row[64]:.2g} at 64, {row[most]:.2g} at {most} bodies"
+            for method, row in ratios.items()
         )
-        verdict.why += ". An order of magnitude is gained where there are many pairs; of few there is little to prune."
+        verdict.why += ". Many pairs gain an order of magnitude; with few there is little to prune."
     return verdict
 
 
 def _spheres_and_boxes(result: ExperimentResult) -> Verdict:
-    """Spheres are ahead for few bodies, boxes for many."""
+    """Judge spheres against boxes for few and for many bodies."""
     verdict = _new(
-        "With 8 bodies bounding spheres are faster than fast boxes; with 64 it is the other way round.",
+        "With 8 bodies bounding spheres are faster than fast boxes; with 64 fast boxes are.",
         f"{FIGURE['spheres_at_8_hz']} against {FIGURE['fast_boxes_at_8_hz']} Hz at 8, {FIGURE['spheres_at_64_hz']} against "
         f"{FIGURE['fast_boxes_at_64_hz']} Hz at 64",
         result,
@@ -134,13 +132,13 @@ def _spheres_and_boxes(result: ExperimentResult) -> Verdict:
         verdict.why = (
             f"Spheres have {1.0 / behind[8]:.2f} times the rate of boxes at 8 and {1.0 / behind[64]:.2f} times at 64 "
             f"bodies; boxes are ahead by more than {AHEAD - 1:.0%} {f'with {_counts(ahead)} bodies' if ahead else 'nowhere'}. "
-            f"At {both[-1]:,g} bodies spheres are compared {tests[0]:,.0f} and boxes {tests[1]:,.0f} times a frame."
+            f"At {both[-1]:,g} bodies spheres take {tests[0]:,.0f} tests a frame and boxes {tests[1]:,.0f}."
         )
     return verdict
 
 
 def _queue(result: ExperimentResult) -> Verdict:
-    """The priority queue is the fastest for two."""
+    """Judge the priority queue."""
     others = (ALL_PAIRS, SPHERES, FAST, COHERENT)
     verdict = _new(
         "The priority queue is the fastest for two bodies, and its rate falls steadily with their number.",
@@ -158,17 +156,17 @@ def _queue(result: ExperimentResult) -> Verdict:
         power = slope([n for n in queue if n >= 64], [t for n, t in queue.items() if n >= 64])
         verdict.why = (
             f"{hertz(queue[2])} for two; the fastest of the other four is {best} with {hertz(rivals[best])}. From 64 bodies on "
-            f"the time of the queue grows with the power {power:.2f} of their number."
+            f"the time of the queue grows with exponent {power:.2f} of their number."
         )
     return verdict
 
 
 def _coherence(result: ExperimentResult) -> Verdict:
-    """Coherent boxes against fast ones."""
+    """Judge coherent boxes against fast ones."""
     beyond = FIGURE["coherent_poorer_beyond"]
     wanted = tuple(count for count in COUNTS if count > beyond)
     verdict = _new(
-        f"Beyond {beyond} bodies coherent boxes are slower than fast ones: book-keeping outweighs what coherence saves.",
+        f"Beyond {beyond} bodies coherent boxes are slower than fast ones: book-keeping outweighs the gain of coherence.",
         "curves only; the paper did not expect it",
         result,
         {COHERENT: wanted, FAST: wanted},
@@ -185,14 +183,14 @@ def _coherence(result: ExperimentResult) -> Verdict:
         verdict.why = (
             f"Of {len(many)} numbers of bodies beyond {beyond} coherent boxes are slower by more than {AHEAD - 1:.0%} with "
             f"{_counts(slower) or 'none'} and faster with {_counts(faster) or 'none'}; at {many[-1]:,g} they take "
-            f"{behind[many[-1]]:.2f} times the frame of fast boxes, and compare {tests[COHERENT]:,.0f} boxes "
-            f"where those compare {tests[FAST]:,.0f}."
+            f"{behind[many[-1]]:.2f} times the time of fast boxes, with {tests[COHERENT]:,.0f} box tests against "
+            f"{tests[FAST]:,.0f}."
         )
     return verdict
 
 
 def _interactive(result: ExperimentResult) -> Verdict:
-    """How many bodies at 20 Hz."""
+    """Judge how many bodies run at 20 Hz."""
     most = FIGURE["interactive_bodies"]
     verdict = _new(
         f"Interactive rates of more than {INTERACTIVE} Hz are reached for up to {most} bodies.",
@@ -200,19 +198,16 @@ def _interactive(result: ExperimentResult) -> Verdict:
         result,
         dict.fromkeys((SPHERES, FAST, COHERENT, QUEUE), (most,)),
     )
-    reach = {}
-    for method in (*PRUNERS, QUEUE, OURS, MODERN):
-        times = mean_times(result, method)
-        served = [count for count, time in times.items() if time * INTERACTIVE < 1.0]
-        if served:
-            reach[method] = max(served)
+    times = {method: mean_times(result, method) for method in (*PRUNERS, QUEUE, OURS, MODERN)}
+    fast = {method: [count for count, time in row.items() if time * INTERACTIVE < 1.0] for method, row in times.items()}
+    reach = {method: max(counts) for method, counts in fast.items() if counts}
     verdict.ours = several([f"{method}: {count:,.0f} bodies, {_at(result, count, (method,))}" for method, count in reach.items()])
     if not verdict.why:
         good = [method for method in (SPHERES, FAST, COHERENT, QUEUE) if reach.get(method, 0) >= most]
         verdict.verdict = "reproduced" if good else "refuted"
         verdict.why = (
-            f"The largest number that was run with more than {INTERACTIVE} Hz stands above; all of the paper's pruners together "
-            f"reach {max(reach.get(method, 0) for method in (SPHERES, FAST, COHERENT, QUEUE)):,.0f}."
+            f"Listed is the largest number with more than {INTERACTIVE} Hz; the best of the paper's pruners reaches "
+            f"{max(reach.get(method, 0) for method in (SPHERES, FAST, COHERENT, QUEUE)):,.0f}."
         )
     return verdict
 
@@ -221,18 +216,17 @@ def _new(claim: str, printed: str, result: ExperimentResult, needed: dict[str, S
     missing = [f"{method} at {count:,g} bodies" for method, row in needed.items() for count in row
                if run_at(result, count, method) is None]  # fmt: skip
     why = f"Not run: {', '.join(missing)}." if missing else ""
-    return Verdict(PAPER, FIGURE["place"], claim, "not judged", why, printed)
+    return unjudged(PAPER, FIGURE["place"], claim, why, printed)
 
 
 def times_as_long(result: ExperimentResult, count: float, method: str, other: str) -> float:
-    """Return how many times as long a method takes as another for the same frame: the median over the frames.
+    """Return the median ratio of the frame times of two methods.
 
-    Each frame has its own work, which is the same for both; the update rates that are told are of means, as in the paper, and a few
-    frames that others held up would decide who is ahead.
+    Both do the same work in a frame. Reported update rates are of means, as in the paper, which a few disturbed frames can distort.
     """
     runs = [run_at(result, count, each) for each in (method, other)]
     times = [run.frame_seconds if run is not None else [] for run in runs]
-    return float(median(one / two for one, two in zip(*times, strict=False)))  # a slow method may have been through fewer
+    return float(median(one / two for one, two in zip(*times, strict=False)))  # a slow method may have finished fewer
 
 
 def _at(result: ExperimentResult, count: float, methods: Sequence[str]) -> str:
@@ -247,11 +241,11 @@ def _counts(counts: Sequence[float]) -> str:
 EXPERIMENT = Experiment(
     name="voxmap/fig_14",
     title="Two to 16,384 bodies: four pruners, none, and a grid",
-    about="Polytopes of 36 faces fly about a cube of 100 units of which they take 2.5 %, with up to a tenth of their radius per "
-    "frame, reflect at its walls and exchange velocities. Accuracy is 1 unit. The paper's look-up behind each of its pruners, "
-    "1,000 frames replayed three times; beyond 256 bodies 256,000 frames of a body, and for slow pruners as many frames as 7 "
-    "seconds allow. A pruner that needs more than 1 s for a frame is not asked again. Detection alone is timed; the paper has "
-    "motion and response in it.",
+    about="Polytopes of 36 faces fill 2.5 % of a cube of 100 units, move up to a tenth of their radius per frame, bounce off its "
+    "walls and exchange velocities. Accuracy is 1 unit. The paper's look-up behind each of its pruners, 1,000 frames replayed "
+    "three times; beyond 256 bodies 256,000 body frames, and for slow pruners as many frames as 7 seconds allow. A pruner that "
+    "needs more than 1 s for a frame is skipped from then on. Detection alone is timed; the paper's times include motion and "
+    "response.",
     paper=PAPER,
     figure="fig. 14",
     caption="Update rate against the number of bodies, for all pairs, bounding spheres, fast and coherent axis-aligned boxes and "

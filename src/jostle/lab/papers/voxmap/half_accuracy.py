@@ -1,9 +1,8 @@
-"""Half the accuracy (§8): the paper says that it is at least twice as fast in practice, and eight times at the theoretical most.
+"""Half the accuracy (§8): at least two and at most eight times as fast.
 
-Eight is the ratio of voxels. Points of a shell fall to a fourth, and it is points that are looked up, so four is the most that
-look-ups can gain, or little more; the costs of a frame that do not depend on accuracy take from it. Measured with 64 bodies, the
-number of which the paper says it, with all pairs looked up and behind fast boxes; judged by medians at one pace of the machine
-(`steady.py`).
+Eight is the ratio of voxels. The points of a shell, which are looked up, fall to a fourth, so look-ups gain about four times at
+most, and fixed costs of a frame reduce that. Measured with the paper's 64 bodies, for all pairs and behind fast boxes; judged by
+medians at the machine's usual pace (`steady.py`).
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from itertools import pairwise
 
 from jostle.lab.experiment import Experiment, Recordable, Value, why_not_judged
 from jostle.lab.methods import NamedMethod
-from jostle.lab.papers.judging import middle, run_at, several
+from jostle.lab.papers.judging import mean_times, middle, run_at, several, unjudged
 from jostle.lab.papers.voxmap.fig_14_bodies import Crowd
-from jostle.lab.papers.voxmap.pair import in_hertz, mean_times
+from jostle.lab.papers.voxmap.pair import in_hertz
 from jostle.lab.papers.voxmap.printed import OURS, PAPER, PRINTED, RUNS
 from jostle.lab.papers.voxmap.sized import as_it_is, as_printed
 from jostle.lab.papers.voxmap.steady import YARDSTICK, steady_times
@@ -49,12 +48,10 @@ def _yardstick(_value: Value) -> NamedMethod:
 def _judge(result: ExperimentResult) -> list[Verdict]:
     times = {method: mean_times(result, method) for method in (ALL_PAIRS, FAST, OURS)}
     gains = {method: gains_of(steady_times(result, method, middle)) for method in times}
-    verdict = Verdict(
-        paper=PAPER,
+    verdict = unjudged(
+        PAPER,
         place=FIGURE["place"],
-        claim=f"Half the accuracy makes it at least {FIGURE['at_least']} times as fast, and at the theoretical most "
-        f"{FIGURE['at_most']} times.",
-        verdict="not judged",
+        claim=f"Half the accuracy makes it at least {FIGURE['at_least']} times as fast, and at most {FIGURE['at_most']} times.",
         why=why_not_judged(result, FAST) or ("" if float(PAPERS) in gains[FAST] else "Accuracies of 1 and 2 units were not run."),
         printed=f"at least {FIGURE['at_least']}, at most {FIGURE['at_most']} times; no measurements",
         ours=several([in_hertz(method, row, "units") for method, row in times.items()]),
@@ -65,28 +62,28 @@ def _judge(result: ExperimentResult) -> list[Verdict]:
         verdict.verdict = "reproduced" if here >= FIGURE["at_least"] else "partly" if somewhere >= FIGURE["at_least"] else "refuted"
         verdict.why = several([in_times(method, row) for method, row in gains.items()])
         fewer = fewer_look_ups(result)
-        looked_up = "" if math.isnan(fewer) else f", of which {fewer:.2g} times fewer are looked up here for all pairs"
+        looked_up = "" if math.isnan(fewer) else f" ({fewer:.2g} times fewer look-ups for all pairs)"
         verdict.why += (
-            f". Half the accuracy has an eighth of the voxels but about a fourth of the points{looked_up}: so much look-ups "
-            "can gain. What a frame costs beside them takes the rest where shells are small."
+            f". Half the accuracy has an eighth of the voxels but about a fourth of the points{looked_up}, which limits the gain. "
+            "Fixed costs of a frame reduce it further where shells are small."
         )
     return [verdict]
 
 
 def gains_of(times: dict[float, float]) -> dict[float, float]:
-    """Return how much faster twice each accuracy is, by the finer one."""
+    """Return the gain of doubling each accuracy, by the finer one."""
     return {fine: times[fine] / times[coarse] for fine, coarse in pairwise(sorted(times)) if coarse == 2.0 * fine}
 
 
 def fewer_look_ups(result: ExperimentResult) -> float:
-    """Return how many times fewer points of all pairs are looked up with half of the paper's accuracy; nan where unknown."""
+    """Return the ratio of look-ups at the paper's accuracy and at half of it."""
     runs = [run_at(result, factor * float(PAPERS), ALL_PAIRS) for factor in (1.0, 2.0)]
     counts = [run.total("look_ups") / len(run.counters) for run in runs if run is not None and run.counters]
     return counts[0] / counts[1] if len(counts) == 2 and counts[1] else math.nan
 
 
 def in_times(method: str, gains: dict[float, float]) -> str:
-    """Return the gains as words."""
+    """Return the gains as text."""
     words = ", ".join(f"{gain:.2f} times from {fine:g} to {2.0 * fine:g}" for fine, gain in gains.items())
     return f"{method}: {words}" if words else ""
 
@@ -94,12 +91,12 @@ def in_times(method: str, gains: dict[float, float]) -> str:
 EXPERIMENT = Experiment(
     name="voxmap/half_accuracy",
     title="Half the accuracy: how much faster are 64 bodies?",
-    about="64 polytopes of 36 faces fly about a cube of 100 units, 2.5 % of it full, with an accuracy of 0.25 to 4 units. The "
-    "paper's look-up for all pairs and behind fast boxes, voxmap as it is, and a yardstick, the same work at every "
-    "value, by which the machine's pace is known. Detection alone is timed.",
+    about="64 polytopes of 36 faces fill 2.5 % of a cube of 100 units, with an accuracy of 0.25 to 4 units. The paper's look-up "
+    "for all pairs and behind fast boxes, voxmap as it is, and a yardstick with the same work at every value, which measures the "
+    "machine's pace. Detection alone is timed.",
     paper=PAPER,
     figure="§8",
-    caption="What half the accuracy gains; the paper has no figure of it.",
+    caption="The gain of half the accuracy; the paper has no figure of it.",
     parameter="accuracy (world units)",
     values=ACCURACIES,
     quick_values=(1.0, 2.0),

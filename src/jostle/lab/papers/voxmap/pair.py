@@ -1,19 +1,17 @@
-"""The pair of fig. 11 to 13: two polytopes that are always near each other, and what the judges of these figures ask.
+"""The pair of fig. 11 to 13: two polytopes that stay near each other.
 
-With the density that the paper prints, 2.5 %, two bodies are apart most of the time. The paper looks up every point all the same,
-and so do we; but a point that is outside of the map costs no memory. So the bodies take 6 % of the cube here: a shell reaches
-into the other map in nearly all frames, and hits in one of five.
+At the paper's density of 2.5 % two bodies are apart most of the time. The paper looks up every point all the same, and so do we,
+but a point outside the map needs no memory access. Here the bodies fill 6 % of the cube: a shell reaches into the other map in
+nearly all frames, and hits in one of five.
 """
 
 from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from statistics import fmean
 
-from jostle.lab.experiment import Recordable, Value, served_runs
+from jostle.lab.experiment import Recordable, Value
 from jostle.lab.papers.voxmap.printed import CUBE, FRAMES
-from jostle.lab.results import ExperimentResult
 from jostle.motion.record import Motion
 from jostle.scenes import make_scene
 from jostle.scenes.polytopes import polytope_of_volume
@@ -23,7 +21,7 @@ FILL = 0.06
 
 
 def pair_scene(_value: Value, _quick: bool) -> Recordable:
-    """Return the two polytopes; the value sets the methods."""
+    """Return the two polytopes, whatever the value."""
     return _Pair()
 
 
@@ -35,7 +33,7 @@ class _Pair:
 
 @functools.lru_cache(maxsize=1)
 def _recorded(frames: int) -> Motion:
-    """The one motion of all values of a figure."""
+    """Return the one motion of all values."""
     return make_scene("polytopes", count=2, fill=FILL, cube=float(CUBE)).record(frames)
 
 
@@ -44,19 +42,13 @@ def pair_mesh() -> Mesh:
     return polytope_of_volume(FILL * float(CUBE) ** 3 / 2.0)
 
 
-def mean_times(result: ExperimentResult, method: str) -> dict[float, float]:
-    """Return the mean seconds of a frame by the swept value, for the points that a method went through."""
-    rows = served_runs(result, method)
-    return {float(value): fmean(run.frame_seconds) for value, run in rows if isinstance(value, int | float)}
-
-
 def in_hertz(method: str, times: dict[float, float], unit: str) -> str:
-    """Return "method: 120 Hz at 8 bodies, …", or "" without times."""
+    """Return "method: 120 Hz at 8 bodies, …"; "" without times."""
     words = ", ".join(f"{hertz(time)} at {value:,.10g}" for value, time in times.items())
     return f"{method}: {words} {unit}" if words else ""
 
 
 def hertz(seconds: float) -> str:
-    """Return the rate of frames that take so long, with three digits."""
+    """Return the rate of a frame time with three digits."""
     rate = 1.0 / seconds
     return f"{rate:,.0f} Hz" if rate >= 100.0 else f"{rate:.3g} Hz"

@@ -1,7 +1,7 @@
-"""The pictures of fig. 7: a body with its point shell, and one of voxels, before, during and after they collide; hits in red.
+"""The pictures of fig. 7: a point shell and a body of voxels collide.
 
-Points are drawn as small octahedra, voxels as cubes that turn with their body (those of the method's overlay stand in world axes).
-Points that hit are inside the other body, and shine through what hides them.
+Points are drawn as small octahedra, voxels as cubes that turn with their body (the method's overlay has them in world axes). Hits
+are inside the other body and show through it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _OCTAHEDRON = Mesh(_CORNERS, [[0, 2, 4], [2, 1, 4], [1, 3, 4], [3, 0, 4], [2, 0,
 
 
 def draw_collisions(folder: Path) -> list[Path]:
-    """Draw both kinds of bodies at three moments into a folder; return the files."""
+    """Draw both kinds of bodies at three moments; return the files."""
     files = []
     for kind in KINDS:
         files += _collision(kind, folder, 3 * KINDS.index(kind) + 1)
@@ -46,7 +46,7 @@ def _collision(kind: str, folder: Path, first: int) -> list[Path]:
     for frame in range(len(motion)):
         motion.apply(world, frame)
         segments = world.detect().contacts.segment
-        hits.append(np.asarray(segments[:, 0]).reshape(-1, 3))  # of two equal bodies the first gives the shell
+        hits.append(np.asarray(segments[:, 0]).reshape(-1, 3))  # the first of two equal bodies gives the shell
     middle = max(range(len(hits)), key=lambda frame: len(hits[frame]))
     frames = {name: min(max(middle + step, 0), len(motion) - 1) for name, step in MOMENTS.items()}
     shape = method.prepare_shape(motion.meshes[0])
@@ -72,17 +72,17 @@ def _collision(kind: str, folder: Path, first: int) -> list[Path]:
 
 
 def _shell(shape: VoxelShape) -> Mesh:
-    """The points of a shell, in body coordinates."""
+    """Return the points of a shell, in body coordinates."""
     return _many(_OCTAHEDRON, shape.points.astype(np.float64) + shape.middle, POINT * shape.voxel, "point shell")
 
 
 def _voxels(shape: VoxelShape) -> Mesh:
-    """The filled voxels at the surface, in body coordinates; a little smaller than they are, so that each is seen."""
+    """Return the filled surface voxels in body coordinates, shrunk to be visible."""
     return _many(box(), surface_voxel_centres(shape), 0.94 * shape.voxel, "voxels")
 
 
 def _many(pattern: Mesh, places: Floats, size: float, name: str) -> Mesh:
-    """One mesh of copies of a small one."""
+    """Return one mesh of copies of a small one."""
     vertices = (places[:, None] + size * pattern.vertices[None]).reshape(-1, 3)
     faces = pattern.faces[None] + len(pattern.vertices) * np.arange(len(places))[:, None, None]
     return Mesh(vertices, faces.reshape(-1, 3), name=name)

@@ -1,4 +1,4 @@
-"""What this paper prints, as a dict of its figures."""
+"""The paper's values by figure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two that the figures compare: the paper's look-up, and this package's, with maps and shells of chosen sizes."""
+"""The paper's look-up and this package's, with maps and shells of chosen sizes."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from jostle.lab.sized_voxmap import SizedVoxmap
 
 
 def as_printed(label: str, broad: str | BroadPhase | None = None, **settings: object) -> NamedMethod:
-    """Return the paper's look-up, by default for all pairs of bodies."""
+    """Return the paper's look-up, by default for all body pairs."""
     plain = {"broad": broad, "grouped": False, "depth": False, "as_printed": True}
     return NamedMethod(label, SizedVoxmap(**plain | settings))  # type: ignore[arg-type]
 
 
 def as_it_is(label: str, **settings: object) -> NamedMethod:
-    """Return the method of this package, with its defaults for all that is not said."""
+    """Return the method of this package, with its defaults where nothing is set."""
     return NamedMethod(label, SizedVoxmap(**settings))  # type: ignore[arg-type]
 
 
 def yardstick(_value: Value) -> NamedMethod:
-    """Return the same work whatever the value: the largest shell of table 1 in its map, for a pair of bodies."""
+    """Return constant work: the largest shell of table 1 in its map."""
     table = PRINTED["fig_12"]
     return as_printed(YARDSTICK, shell_points=max(table["points"]), map_voxels=table["map_voxels"])

@@ -1,11 +1,10 @@
-"""Times that were measured minutes apart, made comparable: a yardstick for the machine's pace, and lines that no outlier moves.
+"""Comparable times: a yardstick for the machine's pace, and robust lines.
 
-The points of a sweep are measured one after the other, on machines whose pace may change by two within minutes. So a method that
-does the same work at every point takes its turns among the others, and times are divided by how slow the machine was for it. Where
-all frames do the same work, what others take of the machine makes some slower and none faster: the time that one frame in ten
-stays below is then steadier than the median (at a load of 6, 1.75 ms against 5.8 ms for a million points, 1.6 at rest). What
-one sample alone says against its neighbours on both sides is no finding: running medians of three leave it out, and keep a trend
-and a step. Lines are those of the least sum of relative errors (of logarithms, without squares).
+The points of a sweep are measured in sequence, on machines whose pace may change by a factor of two within minutes. So a yardstick,
+a method with the same work at every point, takes its turns among the others, and times are divided by its slowness. Where all
+frames do the same work, other load only makes frames slower: the 10th percentile is then steadier than the median (at a load of 6,
+1.75 ms against 5.8 ms for a million points, 1.6 at rest). Running medians of three drop single outliers and keep trends and steps.
+Lines minimise the sum of absolute logarithmic errors.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from statistics import median
 
 import numpy as np
 
-from jostle.lab.experiment import served_runs
+from jostle.lab.papers.judging import by_value
 from jostle.lab.results import ExperimentResult
 
 YARDSTICK = "yardstick"
@@ -26,38 +25,35 @@ Typical = Callable[[Sequence[float]], float]
 
 
 def quick(times: Sequence[float]) -> float:
-    """Return the time that one frame in ten stays below."""
+    """Return the 10th percentile."""
     return float(np.percentile(times, 10.0))
 
 
 def steady_times(result: ExperimentResult, method: str, typical: Typical = quick) -> dict[float, float]:
-    """Return the typical seconds of a frame by the swept value, as at the machine's usual pace."""
+    """Return the typical seconds of a frame at the machine's usual pace, by value."""
     pace = pace_at(result, typical)
-    return {value: time / pace.get(value, 1.0) for value, time in _times(result, method, typical).items()}
+    times = by_value(result, method, lambda run: typical(run.frame_seconds))
+    return {value: time / pace.get(value, 1.0) for value, time in times.items()}
 
 
 def pace_at(result: ExperimentResult, typical: Typical = quick) -> dict[float, float]:
-    """Return how many times slower than usual the machine was at each value; nothing where no yardstick was measured."""
-    times = _times(result, YARDSTICK, typical)
+    """Return the machine's slowness at each value, by the yardstick."""
+    times = by_value(result, YARDSTICK, lambda run: typical(run.frame_seconds))
     usual = median(times.values()) if times else math.nan
     return {value: time / usual for value, time in times.items()}
 
 
-def _times(result: ExperimentResult, method: str, typical: Typical) -> dict[float, float]:
-    rows = served_runs(result, method)
-    return {float(value): typical(run.frame_seconds) for value, run in rows if isinstance(value, int | float)}
-
-
 def smoothed(values: Sequence[float]) -> list[float]:
-    """Return running medians of three; the first and the last stay."""
+    """Return running medians of three; the ends stay."""
     inner = [median(values[k - 1 : k + 2]) for k in range(1, len(values) - 1)]
     return [*values[:1], *inner, *values[len(values) - 1 :]] if len(values) > 1 else list(values)
 
 
 def line_through(times: Mapping[float, float]) -> tuple[float, float]:
-    """Return (a, b) of the line a + b x that is nearest to times by x > 0, of those through two of them or one and the origin.
+    """Return a, b ≥ 0 of the line a + b x nearest to times by x > 0.
 
-    Nearest is the least sum of the logarithms of how many times too large or too small it is; a and b are not negative.
+    Candidates pass through two of the points, or through one and the origin. Nearest means the least sum of absolute logarithmic
+    errors.
     """
     x, y = np.array(list(times)), np.array(list(times.values()))
     best, line = math.inf, (0.0, 0.0)
@@ -73,7 +69,7 @@ def line_through(times: Mapping[float, float]) -> tuple[float, float]:
 
 
 def middle_slope(x: Sequence[float], y: Sequence[float]) -> float:
-    """Return the median slope of log y over log x among all pairs of points above 0: the power with which y grows; nan of none."""
+    """Return the median slope of log y over log x over all positive points, or nan."""
     kept = [(math.log(a), math.log(b)) for a, b in zip(x, y, strict=True) if a > 0.0 and b > 0.0]
     slopes = [(d - b) / (c - a) for (a, b), (c, d) in combinations(kept, 2) if a != c]
     return median(slopes) if slopes else math.nan

@@ -1,7 +1,7 @@
-"""The look-up on two cores (abstract, §9): the paper calls it suitable for parallel hardware, and measures nothing of it.
+"""The look-up on two cores (abstract, §9), which the paper does not measure.
 
-A large shell is cut into parts, many pairs into portions, each for a thread (`methods/voxmap/detector.py`). Measured are a pair
-with ever larger shells and 64 bodies of which all pairs are looked up, each with one worker and with two.
+A large shell is cut into parts, many pairs into portions, one per thread (`methods/voxmap/detector.py`). A pair with ever larger
+shells and all pairs of 64 bodies run with one worker and with two.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from jostle.lab.experiment import Experiment, Recordable, Value, served_runs, why_not_judged
+from jostle.lab.experiment import Experiment, Recordable, Value, served_runs
 from jostle.lab.methods import NamedMethod
-from jostle.lab.papers.judging import ms, several
+from jostle.lab.papers.judging import ms, several, unjudged, why_not
 from jostle.lab.papers.voxmap.fig_14_bodies import ACCURACY, Crowd
 from jostle.lab.papers.voxmap.pair import pair_scene
 from jostle.lab.papers.voxmap.printed import PAPER, PRINTED, RUNS
@@ -45,15 +45,11 @@ def _with(label: str, workers: int) -> Callable[[Value], NamedMethod]:
 def _judge(result: ExperimentResult) -> list[Verdict]:
     one, two = ({value: quick(run.frame_seconds) for value, run in served_runs(result, method)} for method in (ONE, TWO))
     gains = {value: one[value] / two[value] for value in one if value in two}
-    verdict = Verdict(
-        paper=PAPER,
+    verdict = unjudged(
+        PAPER,
         place=FIGURE["place"],
         claim="The look-up is suitable for parallel processing: more processors make it faster.",
-        verdict="not judged",
-        why=why_not_judged(result, ONE)
-        or why_not_judged(result, TWO)
-        or ("" if gains else "Nothing was run.")
-        or _busy(result.machine),
+        why=why_not(result, (ONE, TWO)) or _busy(result.machine),
         printed="no measurements",
         ours=several([f"{value}: {ms(one[value])} with one worker, {ms(two[value])} with two" for value in gains]),
     )
@@ -61,25 +57,25 @@ def _judge(result: ExperimentResult) -> list[Verdict]:
         best = max(gains, key=gains.__getitem__)
         verdict.verdict = "reproduced" if gains[best] >= MUCH else "partly" if gains[best] >= SOME else "refuted"
         verdict.why = ", ".join(f"{gain:.2f} times as fast for {value}" for value, gain in gains.items())
-        verdict.why += f". {MUCH:g} times or more on two cores counts as reproduced, for the best; dealing out costs some 0.05 ms."
+        verdict.why += f". Reproduced means {MUCH:g} times or more on two cores at best; distributing work costs some 0.05 ms."
     return [verdict]
 
 
 def _busy(machine: Mapping[str, Any]) -> str:
-    """Why this machine cannot tell, or ""."""
+    """Return why this machine cannot tell, or ""."""
     load, cores = machine.get("load_average"), machine.get("usable_cores")
     if cores is not None and cores < 2:
-        return "There is one core only."
+        return "There is only one core."
     if load is not None and load[0] > MOST_LOAD:
-        return f"Others were at work on this machine (load {load[0]:.1f}): the second core was not free."
+        return f"The machine was busy (load {load[0]:.1f}): the second core was not free."
     return ""
 
 
 EXPERIMENT = Experiment(
     name="voxmap/two_cores",
     title="The look-up on one and on two cores",
-    about="Two polytopes near each other with shells of 10,000 to a million points, and 64 bodies of which all pairs are looked "
-    "up, every point of them: with one worker and with two. The answers are the same to the byte.",
+    about="Two polytopes near each other with shells of 10,000 to a million points, and all pairs of 64 bodies, every point looked "
+    "up, with one worker and with two. The answers are byte-equal.",
     paper=PAPER,
     figure="§9",
     caption="Time per frame with one worker and with two; the paper has no figure of it.",
