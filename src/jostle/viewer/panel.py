@@ -56,7 +56,6 @@ class Panel:
 
     def _add_motion(self, gui: viser.GuiApi) -> None:
         playback = self._session.playback
-        self._slider: Any = None
         if playback is None:
             return
         with gui.add_folder("Motion"):
@@ -135,7 +134,7 @@ class Panel:
     def show_frame(self, number: int) -> None:
         """Show the frame number, and whether the motion plays."""
         playback = self._session.playback
-        if playback is None or self._slider is None:
+        if playback is None:
             return
         last = max(playback.frames.count - 1, 1)
         if self._slider.max != last:
