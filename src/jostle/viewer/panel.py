@@ -62,7 +62,7 @@ class Panel:
             self._play = gui.add_button("Play", icon=viser.Icon.PLAYER_PLAY)
             steps = gui.add_button_group("step", ("◀ back", "forward ▶"))
             last = max(playback.frames.count - 1, 1)
-            self._slider = gui.add_slider("frame", min=0, max=last, step=1, initial_value=0)
+            self._slider: Any = gui.add_slider("frame", min=0, max=last, step=1, initial_value=0)
         _when_set(self._slider, lambda value: self._session.seek(int(value)))
 
         @self._play.on_click
