@@ -156,14 +156,14 @@ class View:
         zoom = half / np.tan(0.5 * camera.fov)
         return 0.5 * camera.image_width + zoom * right / ahead, half + zoom * down / ahead
 
-    def drag(self, page, axis, by, release=True, steps=12):
+    def drag(self, page, axis, by, release=True, steps=5):
         """Drag the gizmo of a browser along an axis of its body, by a length on the page."""
         place, axes, scale = self._gizmo(page)
         # The arrow ends at the scale of the gizmo; it is taken near its end.
         grip = place + 0.85 * scale * axes[axis]
         self._pull(page, [grip + share * by * axes[axis] for share in np.linspace(0.0, 1.0, steps)], release)
 
-    def turn(self, page, axis, by, release=True, steps=12):
+    def turn(self, page, axis, by, release=True, steps=5):
         """Turn the gizmo of a browser about an axis of its body, by an angle."""
         place, axes, scale = self._gizmo(page)
         first, second = axes[(axis + 1) % 3], axes[(axis + 2) % 3]

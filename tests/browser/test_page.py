@@ -51,7 +51,7 @@ def test_a_drag_makes_faces_red_and_another_browser_sees_it(view_of):
     page.get_by_role("textbox", name="method").or_(page.locator("input[value=wide_tree]")).first.click()
     page.get_by_role("option", name="face_octree").click()
     view.until(lambda: session.settings.method == "face_octree", page)
-    view.until(lambda: session.detections and len(session.timings) == 0, page)
+    view.until(lambda: session.detections and len(session.timings.curve()) == 0, page)
     assert {body: found.tolist() for body, found in view.page._snapshot.found.touching.items()} == faces
     assert red(view.picture(page)) > 100
 

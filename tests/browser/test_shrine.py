@@ -15,7 +15,7 @@ def test_a_part_in_a_hand_moves_in_both_browsers_and_is_its_holders(view_of):
     frames = session.subject.frames
     touches = next(k for k in range(frames.count) if not np.array_equal(frames.at(k + 1)[0][part], frames.at(0)[0][part]))
     session.seek(touches)
-    other, page = view.open(settle=False), view.open()
+    page, other = view.open(), view.open(settle=False)
     view.until(lambda: view.page._snapshot.frame == touches, page)
     assert page.person.gizmo.body == hand
     assert page.get_by_label("grasp").count() == 1

@@ -50,7 +50,7 @@ def place(view, gap):
 
 def test_the_gizmo_turns_a_body(view):
     before = view.session.world.poses[0].copy()
-    view.turn(view.shown, 2, 0.7, steps=5)
+    view.turn(view.shown, 2, 0.7)
     view.until(lambda: not np.allclose(view.session.world.poses[0], before) and not view.session.holding.held(), view.shown)
     heard(view)
     turned = view.session.world.poses[0]
@@ -155,7 +155,7 @@ def test_a_guided_part_stops_before_contact_and_its_path_is_saved(view_of, tmp_p
     page = view.open(settle=False)
     session = view.session
     assert session.subject.start.names[page.person.gizmo.body] == "cover_1"
-    view.drag(page, 2, 1.0, steps=5)  # back, against the ledges that hold it
+    view.drag(page, 2, 1.0)  # back, against the ledges that hold it
     view.until(lambda: session.stage.guides and not session.holding.held(), page)
     view.until(lambda: "is stopped by" in page.locator(".jostle-fit").inner_text(), page)
     cover = session.world["cover_1"]

@@ -81,15 +81,15 @@ class Admission:
 
     def refusal(self, path: str, headers: Headers) -> str | None:
         """Return why a request is refused, or None."""
-        host = _only(headers, "Host")
-        if host is None or not self._is_own(host):
+        hosts = headers.get_all("Host")
+        if len(hosts) != 1 or not self._is_own(hosts[0]):
             return (
                 "This page has another address. Open the one that was printed; "
                 "to reach it through a tunnel, use the same port on both ends."
             )
         origins, connects = headers.get_all("Origin"), bool(headers.get_all("Upgrade"))
         # Browsers send the origin with every WebSocket, but not when a page is opened.
-        if (connects or origins) and [each.lower() for each in origins] != [f"http://{host.lower()}"]:
+        if (connects or origins) and [each.lower() for each in origins] != [f"http://{hosts[0].lower()}"]:
             return "Another site requested this page."
         try:
             query = parse_qs(urlsplit(path).query, keep_blank_values=True, max_num_fields=4)
@@ -113,21 +113,13 @@ class Admission:
     def _cookie_name(self) -> str:
         return f"jostle-{self.port}"  # cookies of an address are shared by its ports
 
-    def _in_cookie(self, headers: Headers) -> list[str]:
-        # Not `http.cookies`: it gives up at another server's malformed cookie.
-        pairs = [each.strip().partition("=") for line in headers.get_all("Cookie") for each in line.split(";")]
-        return [value for name, _, value in pairs if name == self._cookie_name]
-
     def _has_token(self, query: list[str], headers: Headers) -> bool:
         assert self.token is not None
+        # Not `http.cookies`: it gives up at another server's malformed cookie.
+        pairs = [each.strip().partition("=") for line in headers.get_all("Cookie") for each in line.split(";")]
         # Another server on this machine can set a cookie of the same name: any of them may be ours.
-        offered = self._in_cookie(headers) + (query if len(query) == 1 else [])
+        offered = [value for name, _, value in pairs if name == self._cookie_name] + (query if len(query) == 1 else [])
         return any(hmac.compare_digest(each.encode("utf-8", "replace"), self.token.encode()) for each in offered)
-
-
-def _only(headers: Headers, key: str) -> str | None:
-    found = headers.get_all(key)
-    return found[0] if len(found) == 1 else None
 
 
 def _in_address(host: str) -> str:

@@ -71,15 +71,10 @@ class Deformer:
 
     def step(self, goals: Mapping[int, Floats], held: Collection[int], with_points: bool) -> tuple[Found, dict[int, Floats]]:
         """Advance by a step towards goals; return what touches, and the goals not reached."""
-        twin = self.twin()
-        return all_or_nothing(self.world, self, twin, lambda: twin._step(goals, held, with_points))
-
-    def twin(self) -> Deformer:
-        """Return a copy that can be stepped without changing this one, except its world."""
         twin = copy.copy(self)
         twin.poses, twin.vertices, twin._nodes = self.poses.copy(), self.vertices.copy(), self._nodes.copy()
         twin._simulation = copy.copy(self._simulation)
-        return twin
+        return all_or_nothing(self.world, self, twin, lambda: twin._step(goals, held, with_points))
 
     def _step(self, goals: Mapping[int, Floats], held: Collection[int], with_points: bool) -> tuple[Found, dict[int, Floats]]:
         kinematic = frozenset(held) | frozenset(goals)

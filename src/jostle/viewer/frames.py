@@ -16,11 +16,7 @@ class Frames(Protocol):
     """The frames of a motion."""
 
     dt: float  # seconds per frame, as the motion counts them
-
-    @property
-    def count(self) -> int:
-        """The number of frames; it may shrink if a scene ends earlier."""
-        ...
+    count: int  # frames; it shrinks if a scene ends earlier
 
     def at(self, number: int) -> tuple[Floats, dict[int, Floats]]:
         """Return all poses (n,4,4), and vertices (k,3) of deforming bodies by number."""
@@ -32,12 +28,7 @@ class RecordedFrames:
 
     def __init__(self, motion: Motion) -> None:
         self._motion = motion
-        self.dt = motion.dt
-
-    @property
-    def count(self) -> int:
-        """All recorded frames."""
-        return len(self._motion)
+        self.dt, self.count = motion.dt, len(motion)
 
     def at(self, number: int) -> tuple[Floats, dict[int, Floats]]:
         """See `Frames`."""
@@ -51,19 +42,13 @@ class SceneFrames:
         self._stepper = scene.stepper()
         self._poses = [self._stepper.poses]
         self._cycles = {k: body.cycle for k, body in enumerate(scene.bodies) if body.cycle is not None}
-        self.dt = 1.0
-        self._count = scene.frames
-
-    @property
-    def count(self) -> int:
-        """The scene's frames, up to where it ended by itself."""
-        return self._count
+        self.dt, self.count = 1.0, scene.frames
 
     def at(self, number: int) -> tuple[Floats, dict[int, Floats]]:
         """See `Frames`."""
         while len(self._poses) <= number:
             if not self._stepper.advance():
-                self._count = len(self._poses)
+                self.count = len(self._poses)
                 break
             self._poses.append(self._stepper.poses)
         reached = min(number, len(self._poses) - 1)

@@ -56,14 +56,13 @@ class Panel:
 
     def _add_motion(self, gui: viser.GuiApi) -> None:
         playback = self._session.playback
-        self._slider: Any = None
         if playback is None:
             return
         with gui.add_folder("Motion"):
             self._play = gui.add_button("Play", icon=viser.Icon.PLAYER_PLAY)
             steps = gui.add_button_group("step", ("◀ back", "forward ▶"))
             last = max(playback.frames.count - 1, 1)
-            self._slider = gui.add_slider("frame", min=0, max=last, step=1, initial_value=0)
+            self._slider: Any = gui.add_slider("frame", min=0, max=last, step=1, initial_value=0)
         _when_set(self._slider, lambda value: self._session.seek(int(value)))
 
         @self._play.on_click
@@ -135,7 +134,7 @@ class Panel:
     def show_frame(self, number: int) -> None:
         """Show the frame number, and whether the motion plays."""
         playback = self._session.playback
-        if playback is None or self._slider is None:
+        if playback is None:
             return
         last = max(playback.frames.count - 1, 1)
         if self._slider.max != last:

@@ -28,9 +28,6 @@ class Timings:
         self._last.clear()
         self._skip_next = True
 
-    def __len__(self) -> int:
-        return len(self._last)
-
     @property
     def median(self) -> float:
         """NaN without times."""
