@@ -85,6 +85,10 @@ class ArrayFile:
         except Exception as error:  # as above, and zlib, ast, MemoryError
             raise InputError(f"{name} cannot be read: damaged, or not an array that jostle wrote ({_words(error)})") from None
 
+    def read_checked(self, name: str, dtype: str, *shape: int | None) -> NDArray[Any]:
+        """Return a new array of exactly this dtype and shape; None means any length."""
+        return checked(self.read(name), name, dtype, *shape)
+
     def description(self, *expected: str) -> dict[str, Any]:
         """Return the JSON description of a file in one of the expected formats."""
         text = self.read("description")

@@ -33,7 +33,7 @@ def closest_of_all_triangles(world_a: Floats, faces_a: Ints, world_b: Floats, fa
     world_a, world_b : (n, 3) float64
         World vertices.
     faces_a, faces_b : (m, 3) int32
-        Closed surfaces; both sides of a polygon count as one.
+        Closed surfaces; the two sides of a polygon make one.
 
     Returns
     -------

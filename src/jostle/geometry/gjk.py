@@ -45,7 +45,7 @@ class PlacedHull(NamedTuple):
     pose: RigidPose
 
 
-class Limits(NamedTuple):
+class SearchLimits(NamedTuple):
     """When a search may stop.
 
     At a gap above `wanted` that is at least `share` of the distance, or at the distance within `rounding`.
@@ -56,7 +56,7 @@ class Limits(NamedTuple):
     rounding: float
 
 
-class Corner(Record):
+class SimplexCorner(Record):
     """A simplex corner: the difference y = b - a of two vertices, and its weight in v."""
 
     y: Run[float64, Literal[3]]
@@ -67,7 +67,7 @@ class Corner(Record):
     weight: float64
 
 
-class Found(Record):
+class SearchResult(Record):
     """The input and result of a search."""
 
     normal: Run[float64, Literal[3]]  # the starting direction, then the best unit normal from A to B
@@ -84,8 +84,8 @@ class Found(Record):
 class PlaneSearch(Struct):
     """A search: its simplex and its result."""
 
-    corners: Rows[Corner]  # (4,); the next difference is tried in the place after the simplex
-    found: One[Found]
+    corners: Rows[SimplexCorner]  # (4,); the next difference is tried in the place after the simplex
+    found: One[SearchResult]
 
 
 open_search, open_hull = opener(PlaneSearch), row_opener(Hull)
@@ -93,19 +93,19 @@ open_search, open_hull = opener(PlaneSearch), row_opener(Hull)
 
 def empty_search() -> AddressTable:
     """Return a search that starts without a simplex, along x."""
-    found = np.zeros(1, Found.dtype)
+    found = np.zeros(1, SearchResult.dtype)
     found["normal"][0, 0] = 1.0
-    return PlaneSearch.table(corners=np.zeros(4, Corner.dtype), found=found)
+    return PlaneSearch.table(corners=np.zeros(4, SimplexCorner.dtype), found=found)
 
 
 def found_by(search: AddressTable) -> np.void:
-    """Return the `Found` of a search."""
+    """Return the `SearchResult` of a search."""
     found: np.void = search.array(0, 1)[0]
     return found
 
 
 @kernel(forceinline=True)
-def y_of(corner: Corner) -> Vec3:
+def y_of(corner: SimplexCorner) -> Vec3:
     """Return the difference of a corner."""
     return point_from(corner.y, 0)
 
@@ -199,7 +199,7 @@ def origin_is_behind(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> tuple[bool, float]:
 
 
 @kernel
-def reduce_tetrahedron(corners: Rows[Corner]) -> int:
+def reduce_tetrahedron(corners: Rows[SimplexCorner]) -> int:
     """Weigh the corners of a tetrahedron for its point nearest to the origin.
 
     Returns those it needs as bits; 15 where it is the origin itself.
@@ -237,7 +237,7 @@ def with_share(shares: tuple[float, float, float, float], k: int, share: float) 
 
 
 @kernel
-def reduce_simplex(corners: Rows[Corner], count: int) -> int:
+def reduce_simplex(corners: Rows[SimplexCorner], count: int) -> int:
     """Keep the corners that the nearest point needs, with weights; return how many.
 
     4 means that the origin is inside.
@@ -265,7 +265,7 @@ def reduce_simplex(corners: Rows[Corner], count: int) -> int:
 
 
 @kernel(forceinline=True)
-def copy_corner(corner: Corner, to: Corner) -> None:
+def copy_corner(corner: SimplexCorner, to: SimplexCorner) -> None:
     """Copy a corner."""
     for m in range(3):
         to.y[m], to.a[m], to.b[m] = corner.y[m], corner.a[m], corner.b[m]
@@ -273,7 +273,7 @@ def copy_corner(corner: Corner, to: Corner) -> None:
 
 
 @kernel
-def nearest_difference(corners: Rows[Corner], count: int) -> Vec3:
+def nearest_difference(corners: Rows[SimplexCorner], count: int) -> Vec3:
     """Return the point v of a reduced simplex that is nearest to the origin."""
     v = Vec3(0.0, 0.0, 0.0)
     for k in range(count):
@@ -294,7 +294,7 @@ def write_closest_points(search: PlaneSearch, count: int) -> None:
 
 
 @kernel
-def next_direction(corners: Rows[Corner], count: int, v: Vec3) -> Vec3:
+def next_direction(corners: Rows[SimplexCorner], count: int, v: Vec3) -> Vec3:
     """Return the direction to search against for a nearer point.
 
     The normal of a triangle, else v, made perpendicular to a segment.
@@ -313,7 +313,7 @@ def next_direction(corners: Rows[Corner], count: int, v: Vec3) -> Vec3:
 
 
 @kernel(forceinline=True)
-def place_corner(a: PlacedHull, b: PlacedHull, i: int, j: int, corner: Corner) -> None:
+def place_corner(a: PlacedHull, b: PlacedHull, i: int, j: int, corner: SimplexCorner) -> None:
     """Write the world positions of vertices i of A and j of B, and their difference."""
     on_a = world_point(a.pose, point_from(a.hull.points, 3 * i))
     on_b = world_point(b.pose, point_from(b.hull.points, 3 * j))
@@ -331,7 +331,7 @@ def support_along(placed: PlacedHull, direction: Vec3, start: int) -> int:
 
 
 @kernel
-def is_in_simplex(corners: Rows[Corner], count: int) -> bool:
+def is_in_simplex(corners: Rows[SimplexCorner], count: int) -> bool:
     """Return whether the difference in corner `count` equals an earlier one."""
     known = False
     for k in range(count):
@@ -340,7 +340,7 @@ def is_in_simplex(corners: Rows[Corner], count: int) -> bool:
 
 
 @kernel
-def search_plane(a: PlacedHull, b: PlacedHull, limits: Limits, search: PlaneSearch) -> int:
+def search_plane(a: PlacedHull, b: PlacedHull, limits: SearchLimits, search: PlaneSearch) -> int:
     """Search a plane that separates two hulls by more than `wanted`.
 
     Returns APART, MEET, INSIDE or UNDECIDED. It ends when a plane has a gap above `wanted` that is at least `share` of the
@@ -403,7 +403,7 @@ def search_hulls(hulls: Addresses, poses: Floats, wanted: float, share: float, r
     """Run `search_plane` on the two hulls of a table, at poses (2,4,4)."""
     a = PlacedHull(open_hull(hulls, 0), pose_at(poses, 0))
     b = PlacedHull(open_hull(hulls, 1), pose_at(poses, 1))
-    return search_plane(a, b, Limits(wanted, share, rounding), open_search(search))
+    return search_plane(a, b, SearchLimits(wanted, share, rounding), open_search(search))
 
 
 def hulls_of(points_a: Floats, points_b: Floats) -> AddressTable:

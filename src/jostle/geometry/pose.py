@@ -20,7 +20,7 @@ def translation(offset: ArrayLike) -> NDArray[np.float64]:
     >>> body.pose = jostle.translation((0, 0, 0.9)) @ jostle.rotation((0, 0, 1), np.pi / 2)  # turned first, then moved
     """
     pose = np.eye(4)
-    pose[:3, 3] = _three_numbers(offset, "offset")
+    pose[:3, 3] = cast.as_vector(offset, "offset")
     return pose
 
 
@@ -41,16 +41,9 @@ def rotation(axis: ArrayLike, angle: float, through: ArrayLike = (0.0, 0.0, 0.0)
     cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     pose = np.eye(4)
     pose[:3, :3] += np.sin(angle) * cross + (1.0 - np.cos(angle)) * (cross @ cross)
-    centre = _three_numbers(through, "through")
+    centre = cast.as_vector(through, "through")
     pose[:3, 3] = centre - pose[:3, :3] @ centre
     return pose
 
 
 rotation_about = rotation  # the older name
-
-
-def _three_numbers(value: ArrayLike, field: str) -> NDArray[np.float64]:
-    numbers = cast.as_array(value, "", field).astype(np.float64)
-    if numbers.shape != (3,) or not np.isfinite(numbers).all():
-        raise InputError(f"{field} is {cast.shown(value)}; it must be three finite numbers")
-    return numbers

@@ -67,7 +67,7 @@ def orient2d(a: Vec2, b: Vec2, c: Vec2) -> int:
     return sign(area)
 
 
-class Plane(NamedTuple):
+class FilteredPlane(NamedTuple):
     """A plane through three points, for filtered predicates.
 
     (b-a) × (c-a), and the same on absolute values.
@@ -78,12 +78,12 @@ class Plane(NamedTuple):
 
 
 @kernel(forceinline=True)
-def plane_through(a: Vec3, b: Vec3, c: Vec3) -> Plane:
+def plane_through(a: Vec3, b: Vec3, c: Vec3) -> FilteredPlane:
     """Set up the plane of three points."""
     u, v = minus(b, a), minus(c, a)
     first = Vec3(u.y * v.z, u.z * v.x, u.x * v.y)
     second = Vec3(u.z * v.y, u.x * v.z, u.y * v.x)
-    return Plane(minus(first, second), plus(absolute(first), absolute(second)))
+    return FilteredPlane(minus(first, second), plus(absolute(first), absolute(second)))
 
 
 @kernel

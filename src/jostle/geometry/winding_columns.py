@@ -36,7 +36,7 @@ def columns_across(points: int, faces: int) -> int:
     return 1 if points < FEW or faces < 4 * FEW else max(2, math.isqrt(faces // 2))
 
 
-class Columns(NamedTuple):
+class FaceColumns(NamedTuple):
     """Vertical columns over a rectangle: corners, columns per unit, number across."""
 
     lower: Vec2
@@ -75,7 +75,7 @@ def windings_into(flags: Floats, vertices: Floats, faces: Ints, across: int, fou
 
 
 @kernel
-def fitted_columns(vertices: Floats, faces: Ints, across: int) -> Columns:
+def fitted_columns(vertices: Floats, faces: Ints, across: int) -> FaceColumns:
     """Return columns over all faces, so wide that long faces do not cover too many.
 
     At most as many as wanted.
@@ -89,15 +89,15 @@ def fitted_columns(vertices: Floats, faces: Ints, across: int) -> Columns:
     lower, upper = Vec2(lower_x, lower_y), Vec2(upper_x, upper_y)
     while across > 1:
         per_unit = Vec2(across / max(upper_x - lower_x, 1e-300), across / max(upper_y - lower_y, 1e-300))
-        columns = Columns(lower, upper, per_unit, across)
+        columns = FaceColumns(lower, upper, per_unit, across)
         if entries_of(vertices, faces, columns) <= ENTRIES * faces.shape[0]:
             return columns
         across //= 2
-    return Columns(lower, upper, Vec2(0.0, 0.0), across)
+    return FaceColumns(lower, upper, Vec2(0.0, 0.0), across)
 
 
 @kernel
-def entries_of(vertices: Floats, faces: Ints, columns: Columns) -> int:
+def entries_of(vertices: Floats, faces: Ints, columns: FaceColumns) -> int:
     """Return how many columns all faces cover, added up.
 
     Counting stops above `ENTRIES` per face.
@@ -112,7 +112,7 @@ def entries_of(vertices: Floats, faces: Ints, columns: Columns) -> int:
 
 
 @kernel
-def faces_of_columns(vertices: Floats, faces: Ints, columns: Columns) -> tuple[Longs, Longs]:
+def faces_of_columns(vertices: Floats, faces: Ints, columns: FaceColumns) -> tuple[Longs, Longs]:
     """Return where each column's faces start in a list, and the list.
 
     One column has all faces.
@@ -140,19 +140,19 @@ def faces_of_columns(vertices: Floats, faces: Ints, columns: Columns) -> tuple[L
 
 
 @kernel(forceinline=True)
-def column_x(columns: Columns, x: float) -> int:
+def column_x(columns: FaceColumns, x: float) -> int:
     """Return the column along x of a coordinate at or above the lowest."""
     return min(int((x - columns.lower.x) * columns.per_unit.x), columns.across - 1)
 
 
 @kernel(forceinline=True)
-def column_y(columns: Columns, y: float) -> int:
+def column_y(columns: FaceColumns, y: float) -> int:
     """Return the column along y of a coordinate at or above the lowest."""
     return min(int((y - columns.lower.y) * columns.per_unit.y), columns.across - 1)
 
 
 @kernel
-def columns_of(vertices: Floats, faces: Ints, j: int, columns: Columns) -> ColumnRange:
+def columns_of(vertices: Floats, faces: Ints, j: int, columns: FaceColumns) -> ColumnRange:
     """Return the columns that a face covers."""
     a, b, c = faces[j, 0], faces[j, 1], faces[j, 2]
     ax, bx, cx, ay, by, cy = vertices[a, 0], vertices[b, 0], vertices[c, 0], vertices[a, 1], vertices[b, 1], vertices[c, 1]

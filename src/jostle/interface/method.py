@@ -61,7 +61,7 @@ class Method(Protocol):
 class Detector(Protocol):
     """A method at work, with the state kept between frames.
 
-    Its defaults raise what the traits refuse.
+    The defaults refuse; a subclass overrides what its traits serve.
     """
 
     def detect(self, frame: Frame, query: Query) -> Report:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle import cast
-from jostle.array_file import ArrayFile, checked, checked_field, checked_list
+from jostle.array_file import ArrayFile, checked_field, checked_list
 from jostle.atomic_file import write_arrays
 from jostle.broad_phase import BROAD_PHASES
 from jostle.errors import InputError, Unsupported
@@ -157,8 +157,8 @@ class _World:
             raise InputError(f"description: mesh_of_body has entries that are not between 0 and {meshes - 1}")
         if len(set(self.mesh_of_body)) != meshes:
             raise InputError("description: mesh_names has meshes that no body is made of")
-        self.columns = {name: checked(saved.read(name), name, dtype, bodies) for name, dtype in _COLUMNS.items()}
-        self.poses, self.poses_t0 = (checked(saved.read(name), name, "f8", bodies, 4, 4) for name in _POSES)
+        self.columns = {name: saved.read_checked(name, dtype, bodies) for name, dtype in _COLUMNS.items()}
+        self.poses, self.poses_t0 = (saved.read_checked(name, "f8", bodies, 4, 4) for name in _POSES)
         self.next_id = checked_field(fields, "next_id", int)
         ids = self.columns["ids"].astype(np.int64)
         if not (np.diff(ids, prepend=-1) > 0).all() or not (ids < self.next_id).all() or not 0 <= self.next_id <= cast.LARGEST_ID:
@@ -196,12 +196,12 @@ class _World:
                 mask=int(self.columns["mask"][row]),
             )
             if body.deformable:
-                body.vertices = self._vertices(row, "vertices_t0", body.mesh)
+                body.vertices = self.saved.read_checked(f"body/{row}/vertices_t0", "f8", len(body.mesh.vertices), 3)
         world._begin_next_step()
         world.set_poses(self.poses)
         for row, body in enumerate(world):
             if body.deformable:
-                body.vertices = self._vertices(row, "vertices", body.mesh)
+                body.vertices = self.saved.read_checked(f"body/{row}/vertices", "f8", len(body.mesh.vertices), 3)
         for pair in checked_list(fields, "ignored", list):
             if len(pair) != 2 or not all(type(number) is int for number in pair):
                 raise InputError(f"description: ignored has {pair!r}; it must have pairs of ids")
@@ -218,16 +218,12 @@ class _World:
             surfaces = checked_list(self.fields, "mesh_analytic", dict, type(None), count=count)
         meshes = []
         for k, name in enumerate(self.mesh_names):
-            vertices = checked(self.saved.read(f"mesh/{k}/vertices"), f"mesh/{k}/vertices", "f8", None, 3)
-            faces = checked(self.saved.read(f"mesh/{k}/faces"), f"mesh/{k}/faces", "i4", None, 3)
-            source = checked(self.saved.read(f"mesh/{k}/source_face"), f"mesh/{k}/source_face", "i4", len(faces))
+            vertices = self.saved.read_checked(f"mesh/{k}/vertices", "f8", None, 3)
+            faces = self.saved.read_checked(f"mesh/{k}/faces", "i4", None, 3)
+            source = self.saved.read_checked(f"mesh/{k}/source_face", "i4", len(faces))
             surface = surface_described(surfaces[k])
             meshes.append(Mesh(vertices, faces, name=name, units=self.units[k], source_face=source, analytic=surface))
         return meshes
-
-    def _vertices(self, row: int, name: str, mesh: Mesh) -> NDArray[Any]:
-        name = f"body/{row}/{name}"
-        return checked(self.saved.read(name), name, "f8", len(mesh.vertices), 3)
 
     def _take_shapes(self, world: World, meshes: list[Mesh]) -> None:
         """Pass the stored shapes to the world; a defective one is prepared again."""

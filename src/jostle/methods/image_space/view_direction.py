@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from jostle._types import Bools, Floats, Ints
 from jostle.broad_phase.pair_memory import PairMemory
-from jostle.geometry.gjk import APART, Limits, PlacedHull, empty_search, open_search, search_plane
+from jostle.geometry.gjk import APART, PlacedHull, SearchLimits, empty_search, open_search, search_plane
 from jostle.geometry.gjk import ROUNDING as SEARCH_ROUNDING
 from jostle.geometry.rigid import pose_at
 from jostle.geometry.support import ScannedHull
@@ -254,7 +254,7 @@ def separate_convex_pairs(
         hull_a: Any = ScannedHull(points_a, none, none)
         hull_b: Any = ScannedHull(points_b, none, none)
         placed_a, placed_b = PlacedHull(hull_a, pose_at(poses, a)), PlacedHull(hull_b, pose_at(poses, b))
-        if search_plane(placed_a, placed_b, Limits(rounding, WIDE, rounding), search) == APART:
+        if search_plane(placed_a, placed_b, SearchLimits(rounding, WIDE, rounding), search) == APART:
             write_point(records, as_int64(pairs.number[pair]), point_from(search.found.normal, 0))
         used += (points_a.shape[0] + points_b.shape[0]) // 3 * (search.found.steps + 1)
         pair += 1

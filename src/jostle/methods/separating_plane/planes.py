@@ -23,9 +23,9 @@ from jostle.geometry.gjk import (
     INSIDE,
     ROUNDING,
     UNDECIDED,
-    Limits,
     PlacedHull,
     PlaneSearch,
+    SearchLimits,
     open_hull,
     open_search,
     place_corner,
@@ -180,7 +180,7 @@ def begin_at_centres(places: Floats, a: int, b: int, search: PlaneSearch) -> Non
 
 @kernel
 def decide_pair(
-    a: PlacedHull, b: PlacedHull, limits: Limits, has_plane: bool, record: PairRecord, search: PlaneSearch, state: State
+    a: PlacedHull, b: PlacedHull, limits: SearchLimits, has_plane: bool, record: PairRecord, search: PlaneSearch, state: State
 ) -> Decision:
     """Decide one pair by its cached plane or by a new one; may set `gave_up`.
 
@@ -231,8 +231,8 @@ def separate_pairs(
         a, b, record = as_int64(body_a[pair]), as_int64(body_b[pair]), view_record(records[pair])
         used += 1
         reach, normal = places[a, REACH] + places[b, REACH], point_from(record.normal, 0)
-        limits = Limits(0.5 * max(resolution, FLOOR * reach), share, ROUNDING * reach)
-        # Without a plane the gap is NaN, and the comparison false.
+        limits = SearchLimits(0.5 * max(resolution, FLOOR * reach), share, ROUNDING * reach)
+        # NaN, where there is no plane, is never above.
         if spheres_gap(places, a, b, normal) > limits.wanted:
             state.held += 1
         else:
