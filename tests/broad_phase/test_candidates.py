@@ -1,4 +1,4 @@
-"""The search for pairs of bodies that may meet, and what is remembered of pairs."""
+"""The search for body pairs that may meet, and the records of pairs."""
 
 import numpy as np
 import pytest

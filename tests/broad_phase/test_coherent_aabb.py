@@ -1,4 +1,4 @@
-"""The list that goes on from the last frame: cheap where little moves, right after jumps, interruptions and changes of shape."""
+"""The list kept between frames: cheap if little moves, right after jumps, interruptions and deformation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sorted list and the sweep: sorted whatever the coordinates, along the axis that leaves least to compare."""
+"""The sorted list and the sweep: sorted for any coordinates, along the axis with the fewest comparisons."""
 
 from __future__ import annotations
 

@@ -216,7 +216,7 @@ def test_an_interrupted_frame_leaves_nothing_behind(monkeypatch):
 
 @pytest.mark.small
 def test_a_body_that_creeps_by_less_than_rounding_wakes_its_pairs():
-    # At 1e12 a step of 0.005 is forty units in the last place: no bound is said to be broken, and none is missed.
+    # At 1e12 a step of 0.005 is forty units in the last place: no bound counts as broken, and no pair is missed.
     still = PriorityQueue(speed=0.0).start(2)
     even = PriorityQueue(acceleration=0.0).start(2)
     x = y = 0.0
@@ -288,7 +288,7 @@ def test_nobody_is_said_to_sleep_who_has_to_be_looked_at_anew():
 
 
 @pytest.mark.small
-def test_what_is_compared_is_counted_whatever_room_there_was():
+def test_comparisons_are_counted_once_if_the_pairs_need_more_room():
     random = np.random.default_rng(2)
     centre = random.random((40, 3)) * 2.0
     narrow, wide = (PriorityQueue(speed=0.1).start(40) for _ in range(2))

@@ -1,4 +1,4 @@
-"""Three lists that go on from the last frame: right over long motions, jumps and changes, and cheap where little moves."""
+"""Three lists kept between frames: right over long motions, jumps and changes, and cheap if little moves."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def test_looking_for_the_first_only_finds_the_same_first(monkeypatch, turning, s
     face_a, face_b = face_a[order], face_b[order]
     whole = first_times(a, b, face_a, face_b, separation)
     for slackness in (0.0, 0.1, 1.0):
-        # What can be known beforehand: some time before the true one; of those that never meet any time.
+        # A lower bound: some time before the true one; any time for pairs that never meet.
         known = np.where(np.isfinite(whole.time), whole.time, 1.0) * (1.0 - slackness * rng.random(len(face_a)))
         found = first_times(a, b, face_a, face_b, separation, earliest=known, only_first=True)
         assert first_row(found, face_a, face_b) == first_row(whole, face_a, face_b)

@@ -1,4 +1,4 @@
-"""Flat parts that meet with hundreds of face pairs at one time: the first contact is told, never late, without a look at all."""
+"""Flat parts with hundreds of face pairs that meet at once: the first contact is found, never late, without testing all."""
 
 import numpy as np
 import pytest

@@ -206,7 +206,7 @@ def test_first_contact_takes_poses_and_vertices():
 
 
 def test_normals_of_later_contacts_are_those_of_the_features():
-    """A corner that comes down on a slope slides along it: the normal is the slope's, whatever the faces at the corner."""
+    """A corner that comes down on a slope slides along it: the normal is the slope's, for any faces at the corner."""
     slope = jostle.Mesh([[0, 0, 0], [4, 0, 4], [4, 4, 4], [0, 4, 0]], [[0, 1, 2], [0, 2, 3]])
     tip = jostle.Mesh([[0, 0, 0], [0.5, 0.2, 1], [-0.5, 0.3, 1], [0, -0.6, 1]], [[0, 1, 2], [0, 2, 3], [0, 3, 1]])
     for start, expected in (((2, 2, 5), (1, 0, -1)), ((2, 2, -5), (-1, 0, 1))):

@@ -17,7 +17,7 @@ from tests.tiny import box
 
 @pytest.fixture(scope="module")
 def world():
-    made = jostle.World("brute_force")  # its counters can be told beforehand
+    made = jostle.World("brute_force")  # its counters are predictable
     for k in range(3):
         made.add(box(), translation((0.75 * k, 0.25 * k, 0.125 * k)), f"box {k}")
     made.add(box(), translation((0, 1.3, 0)), "near")

@@ -27,12 +27,11 @@ from jostle.broad_phase.uniform_grid_cells import (
     SPARE_SLOTS,
     TICK_BITS,
     WAITING,
-    Room,
-    SearchTable,
+    Grid,
     arrange_boxes,
-    open_search,
+    grid_table,
+    open_grid,
     packed,
-    search_table,
     slot_of,
     tick_of,
 )
@@ -40,7 +39,6 @@ from jostle.broad_phase.volumes import Volumes, boxes_for_kernel, find_with_room
 from jostle.cast import as_length
 from jostle.errors import InputError
 from jostle.interface.body_pairs import CandidatePairs
-from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import Addresses, borrowed
@@ -78,32 +76,33 @@ class UniformGridFinder:
     body_count: int
     smallest_cell: float = 0.0
     counters: dict[str, int] = field(default_factory=dict)
-    _memory: tuple[Room, AddressTable] = field(init=False, repr=False)
     _pairs: Ints = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._memory = _memory_for(self.body_count)
+        self._make_room()
         self._pairs = np.empty((3, 4 * self.body_count + 64), np.int32)
+
+    def _make_room(self) -> None:
+        self._grid = grid_table(self.body_count)
+        self._tally = np.empty((2, self.body_count + 1), np.int32)
 
     def find(self, volumes: Volumes) -> CandidatePairs:
         """Return all pairs of overlapping boxes, sorted."""
         lower, upper = boxes_for_kernel(volumes, self.body_count)
-        room, table = self._memory
-        level_count, huge_count = arrange_boxes(lower, upper, self.smallest_cell, room)
+        grid = self._grid.table[0]
+        level_count, huge_count = arrange_boxes(lower, upper, self.smallest_cell, grid)
         box_tests = cells = 0
 
         def search(pairs: Ints) -> int:
             nonlocal box_tests, cells
             place = found = box_tests = cells = 0
             while place < self.body_count:
-                place, found, more_tests, more_cells = find_pairs(
-                    lower, upper, huge_count, table.table[0], place, found, _SLICE, pairs
-                )
+                place, found, more_tests, more_cells = find_pairs(lower, upper, huge_count, grid, place, found, _SLICE, pairs)
                 box_tests, cells = box_tests + more_tests, cells + more_cells
             return found
 
         found, self._pairs = find_with_room(search, self._pairs)
-        pairs = sorted_once(self._pairs, found, room.tally)
+        pairs = sorted_once(self._pairs, found, self._tally)
         self.counters = {
             "box_tests": int(box_tests),
             "cells": int(cells),
@@ -116,13 +115,8 @@ class UniformGridFinder:
     def change(self, body_count: int, old_to_new: NDArray[np.integer]) -> None:
         """Continue with other bodies."""
         if body_count != self.body_count:
-            self.body_count, self._memory = body_count, _memory_for(body_count)
-
-
-def _memory_for(body_count: int) -> tuple[Room, AddressTable]:
-    """Return the arrays for n bodies, and the table of those the search uses."""
-    room = Room.of(body_count)
-    return room, search_table(room)
+            self.body_count = body_count
+            self._make_room()
 
 
 class SearchCounts(NamedTuple):
@@ -153,7 +147,7 @@ def find_pairs(
 
     Stops soon after `most` box tests. The last column is scratch: pairs that do not fit go there.
     """
-    grid, box_count = open_search(table), lower.shape[0] - huge_count
+    grid, box_count = open_grid(table), lower.shape[0] - huge_count
     # Borrowed: reference counts of the pairs would take half of the search's time.
     counts = search_cells(grid, box_count, first, found, most, borrowed(pairs))
     if counts.place < box_count:
@@ -166,7 +160,7 @@ def find_pairs(
 
 
 @kernel
-def search_cells(grid: SearchTable, box_count: int, first: int, found: int, most: int, pairs: Ints) -> SearchCounts:
+def search_cells(grid: Grid, box_count: int, first: int, found: int, most: int, pairs: Ints) -> SearchCounts:
     """Compare every box from `first` on with boxes of its own and coarser levels.
 
     Comparisons are queued: made at once, in loops of unpredictable length, they take 130 ns per box instead of 90. For the same
@@ -217,11 +211,11 @@ def search_cells(grid: SearchTable, box_count: int, first: int, found: int, most
 
 
 @kernel(forceinline=True)
-def ask_on_level(grid: SearchTable, place: int, level: int, asked: int) -> CellRange:
+def ask_on_level(grid: Grid, place: int, level: int, asked: int) -> CellRange:
     """Add a box to those with queued comparisons; return its cells on this level."""
-    box, scale = grid.boxes[place], grid.scale[level]
-    x, y, z = tick_of(box.lower_x, scale.x), tick_of(box.lower_y, scale.y), tick_of(box.lower_z, scale.z)
-    last_x, last_y, last_z = tick_of(box.upper_x, scale.x), tick_of(box.upper_y, scale.y), tick_of(box.upper_z, scale.z)
+    box, scale = grid.boxes[place], grid.scale[level].at
+    x, y, z = tick_of(box.lower[0], scale[0]), tick_of(box.lower[1], scale[1]), tick_of(box.lower[2], scale[2])
+    last_x, last_y, last_z = tick_of(box.upper[0], scale[0]), tick_of(box.upper[1], scale[1]), tick_of(box.upper[2], scale[2])
     grid.asking[asked] = place
     ticks = grid.asking_ticks[asked]
     ticks.lower = packed(x, y, z)
@@ -230,7 +224,7 @@ def ask_on_level(grid: SearchTable, place: int, level: int, asked: int) -> CellR
 
 
 @kernel(forceinline=True)
-def let_wait(grid: SearchTable, asked: int, start: int, length: int, count: int, found: int, pairs: Ints) -> tuple[int, int]:
+def let_wait(grid: Grid, asked: int, start: int, length: int, count: int, found: int, pairs: Ints) -> tuple[int, int]:
     """Queue comparisons with a run of the table; return how many wait, and the pairs."""
     waiting_for: Any = grid.waiting_for
     waiting_with: Any = grid.waiting_with
@@ -251,7 +245,7 @@ def let_wait(grid: SearchTable, asked: int, start: int, length: int, count: int,
 
 
 @kernel
-def compare_waiting(grid: SearchTable, count: int, found: int, pairs: Ints) -> int:
+def compare_waiting(grid: Grid, count: int, found: int, pairs: Ints) -> int:
     """Make the queued comparisons, in ticks and then exactly; return the pair count."""
     # Six comparisons in two subtractions, 2 ns instead of 6. Every pair is written without a branch; one that may overlap
     # advances the place of the next. Boxes of another level in a shared slot are found elsewhere.
@@ -277,12 +271,12 @@ def compare_waiting(grid: SearchTable, count: int, found: int, pairs: Ints) -> i
         pairs[1, column] = max(body[i], body[j])
         a_box, b_box = boxes[i], boxes[j]
         if (
-            (a_box.lower_x <= b_box.upper_x)
-            & (a_box.upper_x >= b_box.lower_x)
-            & (a_box.lower_y <= b_box.upper_y)
-            & (a_box.upper_y >= b_box.lower_y)
-            & (a_box.lower_z <= b_box.upper_z)
-            & (a_box.upper_z >= b_box.lower_z)
+            (a_box.lower[0] <= b_box.upper[0])
+            & (a_box.upper[0] >= b_box.lower[0])
+            & (a_box.lower[1] <= b_box.upper[1])
+            & (a_box.upper[1] >= b_box.lower[1])
+            & (a_box.lower[2] <= b_box.upper[2])
+            & (a_box.upper[2] >= b_box.lower[2])
             & (i != j)  # cells that share a slot can pair a box with itself
         ):
             found += 1
@@ -290,7 +284,7 @@ def compare_waiting(grid: SearchTable, count: int, found: int, pairs: Ints) -> i
 
 
 @kernel
-def compare_huge(lower: Floats, upper: Floats, grid: SearchTable, huge_count: int, found: int, pairs: Ints) -> int:
+def compare_huge(lower: Floats, upper: Floats, grid: Grid, huge_count: int, found: int, pairs: Ints) -> int:
     """Compare the huge boxes with all boxes; return the number of pairs found so far."""
     level, huge = grid.level, grid.huge
     last = pairs.shape[1] - 1

@@ -1,7 +1,7 @@
 """The table of `uniform_grid`: boxes classed by size and sorted by cell.
 
 Each class is a level with cells slightly larger than its largest box. A cell is found by a hash of its three numbers and its level;
-boxes whose cells share a slot of the table are adjacent, in arrays of their own (`Room`).
+boxes whose cells share a slot of the table are adjacent, in arrays of their own (`Grid`).
 Everything that makes cells robust is here: coordinates up to 1e200, box sizes over any number of decades, points, plates, a body
 that has flown off, and infinite boxes. Cell numbers are monotone in the coordinate, rounding included; the guarantee rests on that.
 """
@@ -9,17 +9,14 @@ that has flown off, and infinite boxes. Cell numbers are monotone in the coordin
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from jostle._types import Floats, Ints, Longs
+from jostle._types import Floats
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
-from jostle.kernels.structs import Record, Rows, Struct, float64, int32, int64, opener, uint32
-
-Indices = NDArray[np.uint32]  # unsigned: Numba tests whether a signed index is negative
+from jostle.kernels.structs import Addresses, Record, Rows, Run, Struct, float64, int32, int64, opener, uint32
 
 # Sizes are binned by the exponent and the first two bits of the mantissa of a float64: four bins per factor of two.
 _BIN_SHIFT = 50
@@ -63,59 +60,17 @@ WAITING = 2048
 ASKING = 256
 
 
-class Room(NamedTuple):
-    """Work arrays, kept between frames: fresh memory would cost as much as the search."""
-
-    extent: Floats  # (n,) longest edge of each box, or -1 for an infinite box
-    extent_bits: Longs  # the same memory, read as integers
-    bins: Ints  # (bins,) first the number of boxes of each size, then the level of each size
-    level: Ints  # (n,) level of each box, 0 the coarsest, or HUGE
-    ticks_per_unit: Floats  # (levels, 3) first the cell edges, then ticks per unit of length
-    slot: Ints  # (n,) place of each box's cell in the table
-    slot_start: Indices  # (slots,) where the boxes of a slot start; they end where the next slot starts
-    body: Ints  # (n,) bodies in the order of the table
-    box: Floats  # (n, 6) their lower and upper corners
-    ticks: Longs  # (n, 2) the same in ticks of their level, packed
-    huge: Ints  # (n,) bodies compared with all others
-    tally: Ints  # (2, n+1) scratch of the last sort
-
-    @staticmethod
-    def of(n: int) -> Room:
-        """Return the arrays for n bodies."""
-        extent = np.empty(n)
-        return Room(
-            extent=extent,
-            extent_bits=extent.view(np.int64),
-            bins=np.zeros(_BIN_COUNT, np.int32),
-            level=np.empty(n, np.int32),
-            ticks_per_unit=np.empty((_MOST_LEVELS, 3)),
-            slot=np.empty(n, np.int32),
-            slot_start=np.empty(_SLOTS_PER_BODY * n + 64 + SPARE_SLOTS, np.uint32),
-            body=np.empty(n, np.int32),
-            box=np.empty((n, 6)),
-            ticks=np.empty((n, 2), np.int64),
-            huge=np.empty(n, np.int32),
-            tally=np.empty((2, n + 1), np.int32),
-        )
-
-
 class CellScale(Record):
-    """Ticks of a level per unit of length along each axis."""
+    """The edges of a level's cells, and later its ticks per unit of length."""
 
-    x: float64
-    y: float64
-    z: float64
+    at: Run[float64, Literal[3]]
 
 
 class TableBox(Record):
     """A box of the table."""
 
-    lower_x: float64
-    lower_y: float64
-    lower_z: float64
-    upper_x: float64
-    upper_y: float64
-    upper_z: float64
+    lower: Run[float64, Literal[3]]
+    upper: Run[float64, Literal[3]]
 
 
 class PackedTicks(Record):
@@ -125,35 +80,44 @@ class PackedTicks(Record):
     upper: int64
 
 
-class SearchTable(Struct):
-    """The table as the search sees it, and the queued comparisons."""
+class Grid(Struct):
+    """The table, kept between frames: fresh memory would cost as much as the search."""
 
-    level: Rows[int32]
-    scale: Rows[CellScale]
-    slot_start: Rows[uint32]
-    body: Rows[int32]
-    boxes: Rows[TableBox]
-    ticks: Rows[PackedTicks]
-    huge: Rows[int32]
+    extent: Rows[float64]  # (n,) longest edge of each box, or -1 for an infinite box
+    extent_bits: Rows[int64]  # the same memory, read as integers
+    bins: Rows[int32]  # (bins,) first the number of boxes of each size, then the level of each size
+    level: Rows[int32]  # (n,) level of each box, 0 the coarsest, or HUGE
+    scale: Rows[CellScale]  # (levels,)
+    slot: Rows[int32]  # (n,) place of each box's cell in the table
+    slot_start: Rows[uint32]  # (slots,) where the boxes of a slot start; they end where the next slot starts
+    body: Rows[int32]  # (n,) bodies in the order of the table
+    boxes: Rows[TableBox]  # (n,) their boxes
+    ticks: Rows[PackedTicks]  # (n,) the same in ticks of their level
+    huge: Rows[int32]  # (n,) bodies compared with all others
     asking: Rows[uint32]  # (ASKING,) places of boxes with queued comparisons
     asking_ticks: Rows[PackedTicks]  # (ASKING,) their corners in ticks of the level visited
     waiting_for: Rows[uint32]  # (WAITING,) comparisons: row of `asking`
     waiting_with: Rows[uint32]  # (WAITING,) and place of the other box
 
 
-open_search = opener(SearchTable)
+open_grid = opener(Grid)
 
 
-def search_table(room: Room) -> AddressTable:
-    """Return the table of a room, with room for comparisons."""
-    return SearchTable.table(
-        level=room.level,
-        scale=room.ticks_per_unit,
-        slot_start=room.slot_start,
-        body=room.body,
-        boxes=room.box,
-        ticks=room.ticks,
-        huge=room.huge,
+def grid_table(n: int) -> AddressTable:
+    """Return the table for n bodies."""
+    extent = np.empty(n)
+    return Grid.table(
+        extent=extent,
+        extent_bits=extent.view(np.int64),
+        bins=np.zeros(_BIN_COUNT, np.int32),
+        level=np.empty(n, np.int32),
+        scale=np.empty(_MOST_LEVELS, CellScale.dtype),
+        slot=np.empty(n, np.int32),
+        slot_start=np.empty(_SLOTS_PER_BODY * n + 64 + SPARE_SLOTS, np.uint32),
+        body=np.empty(n, np.int32),
+        boxes=np.empty(n, TableBox.dtype),
+        ticks=np.empty(n, PackedTicks.dtype),
+        huge=np.empty(n, np.int32),
         asking=np.empty(ASKING, np.uint32),
         asking_ticks=np.empty(ASKING, PackedTicks.dtype),
         waiting_for=np.empty(WAITING, np.uint32),
@@ -162,21 +126,20 @@ def search_table(room: Room) -> AddressTable:
 
 
 @kernel
-def arrange_boxes(lower: Floats, upper: Floats, smallest_cell: float, room: Room) -> tuple[int, int]:
+def arrange_boxes(lower: Floats, upper: Floats, smallest_cell: float, table: Addresses) -> tuple[int, int]:
     """Class boxes (n,3) by size and sort them by cell; return level and huge counts."""
-    lowest_bin, highest_bin = count_sizes(lower, upper, smallest_cell, room.extent, room.extent_bits, room.bins)
-    level_count = group_sizes(room.bins, lowest_bin, highest_bin)
-    huge_count = give_levels(lower, upper, max(smallest_cell, _SMALLEST_CELL), level_count, room)
+    grid = open_grid(table)
+    lowest_bin, highest_bin = count_sizes(lower, upper, smallest_cell, grid)
+    level_count = group_sizes(grid.bins, lowest_bin, highest_bin)
+    huge_count = give_levels(lower, upper, max(smallest_cell, _SMALLEST_CELL), level_count, grid)
     for size in range(lowest_bin, highest_bin + 1):
-        room.bins[size] = 0
-    sort_by_cell(lower, upper, room)
+        grid.bins[size] = 0
+    sort_by_cell(lower, upper, grid)
     return level_count, huge_count
 
 
 @kernel
-def count_sizes(
-    lower: Floats, upper: Floats, smallest_cell: float, extent: Floats, extent_bits: Longs, bins: Ints
-) -> tuple[int, int]:
+def count_sizes(lower: Floats, upper: Floats, smallest_cell: float, grid: Grid) -> tuple[int, int]:
     """Write longest edges (n,) and count sizes; return the lowest and highest bin."""
     n = lower.shape[0]
     for i in range(n):
@@ -187,22 +150,22 @@ def count_sizes(
         if farthest < _FARTHEST:
             for k in range(3):
                 longest = max(longest, upper[i, k] - lower[i, k])
-            extent[i] = longest
+            grid.extent[i] = longest
         else:
-            extent[i] = -1.0
+            grid.extent[i] = -1.0
     lowest_bin = _BIN_COUNT - 1
     highest_bin = -1
     for i in range(n):
-        if extent[i] >= 0.0:
-            size = extent_bits[i] >> _BIN_SHIFT
-            bins[size] += 1
+        if grid.extent[i] >= 0.0:
+            size = grid.extent_bits[i] >> _BIN_SHIFT
+            grid.bins[size] += 1
             lowest_bin = min(lowest_bin, size)
             highest_bin = max(highest_bin, size)
     return lowest_bin, highest_bin
 
 
 @kernel
-def group_sizes(bins: Ints, lowest_bin: int, highest_bin: int) -> int:
+def group_sizes(bins: Rows[int32], lowest_bin: int, highest_bin: int) -> int:
     """Turn counts (bins,) into the level of each bin, or HUGE; return the level count."""
     remaining = 0
     for size in range(lowest_bin, highest_bin + 1):
@@ -234,55 +197,54 @@ def group_sizes(bins: Ints, lowest_bin: int, highest_bin: int) -> int:
 
 
 @kernel
-def give_levels(lower: Floats, upper: Floats, smallest_cell: float, level_count: int, room: Room) -> int:
+def give_levels(lower: Floats, upper: Floats, smallest_cell: float, level_count: int, grid: Grid) -> int:
     """Write levels of boxes, ticks of levels and the huge boxes; return their number."""
-    edges = room.ticks_per_unit
     for level in range(level_count):
         for k in range(3):
-            edges[level, k] = smallest_cell
+            grid.scale[level].at[k] = smallest_cell
     farthest = 0.0
     huge_count = 0
     for i in range(lower.shape[0]):
         level = HUGE
-        if room.extent[i] >= 0.0:
-            level = room.bins[room.extent_bits[i] >> _BIN_SHIFT]
-        room.level[i] = level
+        if grid.extent[i] >= 0.0:
+            level = grid.bins[grid.extent_bits[i] >> _BIN_SHIFT]
+        grid.level[i] = level
         if level == HUGE:
-            room.huge[huge_count] = i
+            grid.huge[huge_count] = i
             huge_count += 1
             continue
         # An axis along which all boxes are flat gets flat cells: a level of plates compares fewer pairs.
-        flattest = room.extent[i] * _FLATTEST
+        flattest = grid.extent[i] * _FLATTEST
         for k in range(3):
-            edges[level, k] = max(edges[level, k], max(upper[i, k] - lower[i, k], flattest))
+            grid.scale[level].at[k] = max(grid.scale[level].at[k], max(upper[i, k] - lower[i, k], flattest))
             farthest = max(farthest, abs(lower[i, k]))
     smallest = np.inf
     for level in range(level_count):
         for k in range(3):
-            smallest = min(smallest, edges[level, k])
+            smallest = min(smallest, grid.scale[level].at[k])
     if smallest < farthest * _CELL_PER_DISTANCE:
-        enlarge_cells(lower, room.level, edges, level_count)
+        enlarge_cells(lower, grid, level_count)
     for level in range(level_count):
         for k in range(3):
-            edges[level, k] = _TICKS / (edges[level, k] * _CELL_PADDING)
+            grid.scale[level].at[k] = _TICKS / (grid.scale[level].at[k] * _CELL_PADDING)
     return huge_count
 
 
 @kernel
-def enlarge_cells(lower: Floats, level_of: Ints, edges: Floats, level_count: int) -> None:
+def enlarge_cells(lower: Floats, grid: Grid, level_count: int) -> None:
     """Enlarge cells that are tiny for their distance from the origin."""
     # For example points, or 1e-12 across at 100. One body that has flown off to 1e20 barely affects the mean of exponents.
     exponents = np.zeros(level_count)
     boxes = np.zeros(level_count)
     for i in range(lower.shape[0]):
-        if level_of[i] != HUGE:
+        if grid.level[i] != HUGE:
             reach = max(abs(lower[i, 0]), max(abs(lower[i, 1]), abs(lower[i, 2])))
-            exponents[level_of[i]] += math.frexp(reach)[1]
-            boxes[level_of[i]] += 1.0
+            exponents[grid.level[i]] += math.frexp(reach)[1]
+            boxes[grid.level[i]] += 1.0
     for level in range(level_count):
         finest = math.ldexp(_CELL_PER_DISTANCE, int(exponents[level] / max(boxes[level], 1.0)))
         for k in range(3):
-            edges[level, k] = max(edges[level, k], finest)
+            grid.scale[level].at[k] = max(grid.scale[level].at[k], finest)
 
 
 @kernel
@@ -311,38 +273,35 @@ def slot_of(x: int, y: int, z: int, level: int, slots: int) -> int:
 
 
 @kernel
-def sort_by_cell(lower: Floats, upper: Floats, room: Room) -> None:
+def sort_by_cell(lower: Floats, upper: Floats, grid: Grid) -> None:
     """Sort the boxes by the slot of their lower corner's cell, without huge boxes."""
-    slot_start = room.slot_start
-    scale = room.ticks_per_unit
+    slot_start: Any = grid.slot_start
     slots = slot_start.shape[0] - SPARE_SLOTS
     for slot in range(slot_start.shape[0]):
         slot_start[slot] = 0
     for i in range(lower.shape[0]):
-        level = int(room.level[i])
+        level = int(grid.level[i])
         if level != HUGE:
-            x = tick_of(lower[i, 0], scale[level, 0]) >> TICK_BITS
-            y = tick_of(lower[i, 1], scale[level, 1]) >> TICK_BITS
-            z = tick_of(lower[i, 2], scale[level, 2]) >> TICK_BITS
+            scale = grid.scale[level].at
+            x = tick_of(lower[i, 0], scale[0]) >> TICK_BITS
+            y = tick_of(lower[i, 1], scale[1]) >> TICK_BITS
+            z = tick_of(lower[i, 2], scale[2]) >> TICK_BITS
             slot = slot_of(x, y, z, level, slots)
-            room.slot[i] = slot
+            grid.slot[i] = slot
             # Counted two slots ahead: after summing, a slot starts at slot_start[slot + 1], and filling it moves that to its
             # end, where the next one starts.
             slot_start[slot + 2] += 1
     for slot in range(1, slot_start.shape[0]):
         slot_start[slot] += slot_start[slot - 1]
     for i in range(lower.shape[0]):
-        level = int(room.level[i])
+        level = int(grid.level[i])
         if level != HUGE:
-            place = slot_start[room.slot[i] + 1]
-            slot_start[room.slot[i] + 1] = place + 1
-            room.body[place] = i
+            scale = grid.scale[level].at
+            place = slot_start[grid.slot[i] + 1]
+            slot_start[grid.slot[i] + 1] = place + 1
+            grid.body[place] = i
+            box, ticks = grid.boxes[place], grid.ticks[place]
             for k in range(3):
-                room.box[place, k] = lower[i, k]
-                room.box[place, k + 3] = upper[i, k]
-            room.ticks[place, 0] = packed(
-                tick_of(lower[i, 0], scale[level, 0]), tick_of(lower[i, 1], scale[level, 1]), tick_of(lower[i, 2], scale[level, 2])
-            )
-            room.ticks[place, 1] = packed(
-                tick_of(upper[i, 0], scale[level, 0]), tick_of(upper[i, 1], scale[level, 1]), tick_of(upper[i, 2], scale[level, 2])
-            )
+                box.lower[k], box.upper[k] = lower[i, k], upper[i, k]
+            ticks.lower = packed(tick_of(lower[i, 0], scale[0]), tick_of(lower[i, 1], scale[1]), tick_of(lower[i, 2], scale[2]))
+            ticks.upper = packed(tick_of(upper[i, 0], scale[0]), tick_of(upper[i, 1], scale[1]), tick_of(upper[i, 2], scale[2]))

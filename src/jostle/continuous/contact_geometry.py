@@ -55,8 +55,8 @@ def details_in_motion(bodies: MovingBodies, frame: Frame, rows: Contacts) -> Cal
         describe_rows(a, b, np.where(static, kind, NEAR).astype(np.uint8), segment, normal)
         was_a = triangles_at(surfaces, rows.body_a[later], rows.face_a[later], before)
         was_b = triangles_at(surfaces, rows.body_b[later], rows.face_b[later], before)
-        across, way = _across(a[later], b[later], met), _chosen(was_b, where_b)[:, 0] - _chosen(was_a, where_a)[:, 0]
-        side = (_across(_chosen(was_a, where_a), _chosen(was_b, where_b), met) * way).sum(axis=1)
+        across, between = _across(a[later], b[later], met), _chosen(was_b, where_b)[:, 0] - _chosen(was_a, where_a)[:, 0]
+        side = (_across(_chosen(was_a, where_a), _chosen(was_b, where_b), met) * between).sum(axis=1)
         size = np.ptp(np.concatenate([faces_a, faces_b], axis=1), axis=1).max(axis=1)
         clear = (np.abs(side) > LEAST_WAY * size) & across.any(axis=1)
         others = _normals_of_faces(faces_a, faces_b, was_a, was_b, size)

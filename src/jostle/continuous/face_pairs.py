@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle._types import Floats, Ints
+from jostle._types import Floats, Ints, Longs
 from jostle.continuous.certified.triangles import KEPT_SHARE, early, first_times_within, new_lead
 from jostle.continuous.feature_queries import CODES, QuerySet, collect_queries, least_times, mark_meeting, write_features
 from jostle.continuous.moving_faces import moving_faces
@@ -94,7 +94,7 @@ def first_times(
     work = _Work(a, b, float(separation), roots, float(tolerance), new_lead() if own_lead else lead)
     waiting = work.contacts_at_start(face_a, face_b, time, code) if separation == 0.0 else None
     if waiting is None or (len(waiting) and not (only_first and len(waiting) < count)):
-        work.look_at(face_a, face_b, waiting, earliest, only_first, time, code)
+        work.search(face_a, face_b, waiting, earliest if only_first else None, time, code)
     if own_lead:
         shift_earlier(time, early(work.lead, tolerance))
     features = Features.empty(count)
@@ -163,11 +163,10 @@ class _Work:
         self.separation, self.roots, self.tolerance = separation, roots, tolerance
         self.a, self.b = a, b
         self.faces_a, self.faces_b = moving_faces(*a), moving_faces(*b)
-        self.straight = a.is_straight and b.is_straight
         self.lead = lead
-        self.follows_distance = separation > 0.0 or (roots == "certified" and not self.straight)
+        self.follows_distance = separation > 0.0 or (roots == "certified" and not (a.is_straight and b.is_straight))
 
-    def contacts_at_start(self, face_a: Ints, face_b: Ints, time: Floats, code: Codes) -> NDArray[np.int64] | None:
+    def contacts_at_start(self, face_a: Ints, face_b: Ints, time: Floats, code: Codes) -> Longs | None:
         """Write time 0 for face pairs that touch at the start; return the other rows.
 
         None stands for all rows.
@@ -183,35 +182,23 @@ class _Work:
         time[kind != 0] = 0.0
         return np.flatnonzero(kind == 0)
 
-    def look_at(
-        self,
-        face_a: Ints,
-        face_b: Ints,
-        rows: NDArray[np.int64] | None,
-        earliest: Floats | None,
-        only_first: bool,
-        time: Floats,
-        code: Codes,
-    ) -> None:
+    def search(self, face_a: Ints, face_b: Ints, rows: Longs | None, earliest: Floats | None, time: Floats, code: Codes) -> None:
         """Write times and codes of these rows (None: all), in chunks.
 
-        With `only_first` only as long as they can be the first.
+        With `earliest` in its order, and only as long as they can be the first.
         """
-        in_order = only_first and earliest is not None
-        if in_order:
-            assert earliest is not None
+        if earliest is not None:
             order = np.argsort(earliest if rows is None else earliest[rows], kind="stable")
             rows = order if rows is None else rows[order]
         count = len(face_a) if rows is None else len(rows)
-        begin, size, best = 0, FIRST_CHUNK if in_order else LARGEST_CHUNK, np.inf
+        begin, size, best = 0, LARGEST_CHUNK if earliest is None else FIRST_CHUNK, np.inf
         while begin < count:
             end = min(count, begin + size)
             if rows is None and end - begin == count:
                 self.times_of(face_a, face_b, time, code)
                 return
             chunk = np.arange(begin, end) if rows is None else rows[begin:end]
-            if in_order:
-                assert earliest is not None
+            if earliest is not None:
                 # A time is early by up to the tolerance: rows left out must be later than the best even so.
                 chunk = chunk[: int(np.searchsorted(earliest[chunk], best + self.tolerance, side="right"))]
                 if len(chunk) == 0:

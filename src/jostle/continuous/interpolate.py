@@ -27,7 +27,7 @@ LEAST_REST_OF_HALF_TURN = 1e-6
 def turn_between(pose_t0: NDArray[np.float64], pose_t1: NDArray[np.float64], owner: str = "") -> NDArray[np.float64]:
     """Return the turn (kx, ky, kz, angle) of the shortest screw between poses (4,4).
 
-    It is `STRAIGHT` if they have the same rotation. Raises `InputError` for half a turn, which has no shortest way.
+    It is `STRAIGHT` if they have the same rotation. Raises `InputError` for half a turn, which has no shortest screw.
     """
     start, end = pose_t0[:3, :3], pose_t1[:3, :3]
     if np.array_equal(start, end):
@@ -41,7 +41,7 @@ def turn_between(pose_t0: NDArray[np.float64], pose_t1: NDArray[np.float64], own
     if np.pi - angle < LEAST_REST_OF_HALF_TURN:
         of = f"{owner}: " if owner else ""
         raise InputError(
-            f"{of}the pose turns by half a turn within one step, which has no shortest way; "
+            f"{of}the pose turns by half a turn within one step, which has no shortest screw; "
             "go through a pose in between, or use body.teleport(pose) if it is not a motion"
         )
     return np.append(axial / sine, angle)

@@ -137,9 +137,9 @@ def bulge_of_face(face: MovingTriangle, turn: Turn) -> float:
         return 0.0
     longest, size = 0.0, 0.0
     for start, end in ((face.start.p, face.end.p), (face.start.q, face.end.q), (face.start.r, face.end.r)):
-        way = minus(end, start)
-        sideways = cross(turn.axis, way)
+        chord = minus(end, start)
+        sideways = cross(turn.axis, chord)
         longest = max(longest, dot(sideways, sideways))
-        size = max(size, largest_coordinate(start), largest_coordinate(way))
+        size = max(size, largest_coordinate(start), largest_coordinate(chord))
     # The height of an arc over its chord c is c tan(angle/4)/2; a share of 1e-9 and 8 units in the last place cover all roundings.
     return 0.5 * math.sqrt(longest) * math.tan(0.25 * turn.angle) * (1.0 + 1e-9) + 1e-15 * size

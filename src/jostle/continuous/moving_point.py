@@ -58,9 +58,9 @@ def arc_factors(angle: float, t: float) -> Arc:
 
 
 @kernel(forceinline=True)
-def across_axis(axis: Vec3, way: Vec3) -> Vec3:
+def across_axis(axis: Vec3, chord: Vec3) -> Vec3:
     """Return m, the part of a displacement across an axis."""
-    return minus(way, times(dot(axis, way), axis))
+    return minus(chord, times(dot(axis, chord), axis))
 
 
 @kernel
@@ -68,11 +68,11 @@ def place_with_factors(start: Vec3, end: Vec3, axis: Vec3, t: float, arc: Arc) -
     """Return where a point from start to end is at time t, given its arc factors."""
     if t == 1.0:
         return end
-    way = minus(end, start)
-    on_chord = plus(start, times(t, way))
+    chord = minus(end, start)
+    on_chord = plus(start, times(t, chord))
     if arc.along == 0.0 and arc.aside == 0.0:
         return on_chord
-    across = across_axis(axis, way)
+    across = across_axis(axis, chord)
     return plus(on_chord, minus(times(arc.along, across), times(arc.aside, cross(axis, across))))
 
 

@@ -170,7 +170,7 @@ def _decide(
 ) -> int:
     """Decide some rows; return how many of them floats left to exact integers.
 
-    `outcome` tells what these leave open.
+    `outcome` records what these leave open.
     """
     if len(rows) == 0:
         return 0

@@ -1,4 +1,4 @@
-"""The last rung against the oracle: every query of the sets, not only those that come so far."""
+"""The last rung against the oracle: every query of the sets, not only those left to it."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def test_floats_err_less_than_their_bounds(name):
 
 
 def coefficients(digits, first, count):
-    """Return whole numbers that stand one after the other."""
+    """Return consecutive integers of the array."""
     numbers = [nth(first, n) for n in range(count)]
     return [sum(int(d) << (DIGIT * i) for i, d in enumerate(digits[x.at : x.at + x.length])) for x in numbers]
 

@@ -67,7 +67,7 @@ class CornerPath(Record):
     """
 
     start: Three
-    way: Three
+    chord: Three
     across: Three
     around: Three
 
@@ -229,7 +229,7 @@ def triangle_now(work: FacePairWork, i: int, j: int, k: int) -> Triangle:
 def rounding_of(size: float, turning: bool) -> float:
     """Return a bound on all rounding in a distance or a bound; `size` is S.
 
-    Proof, with u = 2⁻⁵³ and |n| = 1, to first order. Straight: moving the origin costs uS in each coordinate of each end, a way
+    Proof, with u = 2⁻⁵³ and |n| = 1, to first order. Straight: moving the origin costs uS in each coordinate of each end, a chord
     2uS, a place 5uS, so a corner is off by (1.8 + 8.7)uS; a product n·x with |x| ≤ 1.8S adds 5.2uS; the difference of two of
     them and of a threshold below 3.5S, with |n| off by 4u, comes to 53uS for c0. A speed is at most 3.5S, off by 14uS in the
     product, 35uS for two. A direction that turns serves only while |r|h ≤ 1 and |q|h² ≤ 1, and adds at most 31uS for r·z, 35uS for
@@ -271,12 +271,12 @@ class PathSize(NamedTuple):
 @kernel(forceinline=True)
 def write_path(path: CornerPath, start: Vec3, end: Vec3, turn: Turn, per_across: float) -> PathSize:
     """Write the path of a corner between two places in the frame; return its size."""
-    axis, way = turn.axis, minus(end, start)
-    across, axial = way, 0.0
+    axis, chord = turn.axis, minus(end, start)
+    across, axial = chord, 0.0
     if turn.angle != 0.0:
-        axial, across = dot(axis, way), across_axis(axis, way)
+        axial, across = dot(axis, chord), across_axis(axis, chord)
     write_point_from(path.start, 0, start)
-    write_point_from(path.way, 0, way)
+    write_point_from(path.chord, 0, chord)
     write_point_from(path.across, 0, across)
     write_point_from(path.around, 0, cross(axis, across))
     around = per_across * per_across * dot(across, across)
@@ -312,9 +312,9 @@ def read_pair(work: FacePairWork) -> None:
 @kernel(forceinline=True)
 def place_straight(path: CornerPath, t: float, now: CornerNow) -> None:
     """Write place, velocity and half the acceleration of a corner on a straight line."""
-    way = point_from(path.way, 0)
-    write_point_from(now.place, 0, plus(point_from(path.start, 0), times(t, way)))
-    write_point_from(now.velocity, 0, way)
+    chord = point_from(path.chord, 0)
+    write_point_from(now.place, 0, plus(point_from(path.start, 0), times(t, chord)))
+    write_point_from(now.velocity, 0, chord)
     write_point_from(now.half_acceleration, 0, Vec3(0.0, 0.0, 0.0))
 
 
@@ -331,10 +331,10 @@ def place_turning(work: FacePairWork, first: int, face: FaceMotion, t: float) ->
     sine, cosine = scale * math.sin(phase), scale * math.cos(phase)
     for r in range(first, first + face.corners):
         path, now = work.paths[r], work.now[r]
-        way, m, c = point_from(path.way, 0), point_from(path.across, 0), point_from(path.around, 0)
-        on_chord = plus(point_from(path.start, 0), times(t, way))
+        chord, m, c = point_from(path.chord, 0), point_from(path.across, 0), point_from(path.around, 0)
+        on_chord = plus(point_from(path.start, 0), times(t, chord))
         write_point_from(now.place, 0, plus(on_chord, minus(times(arc.along, m), times(arc.aside, c))))
-        write_point_from(now.velocity, 0, plus(minus(way, m), plus(times(cosine, m), times(sine, c))))
+        write_point_from(now.velocity, 0, plus(minus(chord, m), plus(times(cosine, m), times(sine, c))))
         write_point_from(now.half_acceleration, 0, times(0.5 * angle, minus(times(cosine, c), times(sine, m))))
 
 

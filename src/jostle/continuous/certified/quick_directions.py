@@ -23,7 +23,7 @@ class CornerAlong(NamedTuple):
     start: float
     later: float
     size: float
-    squared_way: float
+    squared_chord: float
 
 
 def bulge_of(angle: float) -> float:
@@ -54,9 +54,9 @@ def parted_until(work: FacePairWork, until: float) -> bool:
 def corner_along(corner: CornerEnds, origin: Vec3, n: Vec3, until: float) -> CornerAlong:
     """Return where a corner is along n at the start and at `until`, from an origin."""
     at_start, at_end = minus(point_from(corner.start, 0), origin), minus(point_from(corner.end, 0), origin)
-    start, end, way = dot(n, at_start), dot(n, at_end), minus(at_end, at_start)
+    start, end, chord = dot(n, at_start), dot(n, at_end), minus(at_end, at_start)
     size = max(largest_coordinate(at_start), largest_coordinate(at_end))
-    return CornerAlong(start, start + until * (end - start), size, dot(way, way))
+    return CornerAlong(start, start + until * (end - start), size, dot(chord, chord))
 
 
 @kernel
@@ -67,16 +67,16 @@ def parted_along(work: FacePairWork, until: float, n: Vec3) -> bool:
     """
     origin = point_from(work.ends[0].start, 0)
     low_t0, low_t1, high_t0, high_t1 = math.inf, math.inf, -math.inf, -math.inf
-    size, way_a, way_b = 0.0, 0.0, 0.0
+    size, chord_a, chord_b = 0.0, 0.0, 0.0
     for i in range(work.faces[0].corners):
         at = corner_along(work.ends[i], origin, n, until)
         high_t0, high_t1 = max(high_t0, at.start), max(high_t1, at.later)
-        size, way_a = max(size, at.size), max(way_a, at.squared_way)
+        size, chord_a = max(size, at.size), max(chord_a, at.squared_chord)
     for j in range(OF_B, OF_B + work.faces[1].corners):
         at = corner_along(work.ends[j], origin, n, until)
         low_t0, low_t1 = min(low_t0, at.start), min(low_t1, at.later)
-        size, way_b = max(size, at.size), max(way_b, at.squared_way)
-    bulge = work.faces[0].bulge * math.sqrt(way_a) + work.faces[1].bulge * math.sqrt(way_b)
+        size, chord_b = max(size, at.size), max(chord_b, at.squared_chord)
+    bulge = work.faces[0].bulge * math.sqrt(chord_a) + work.faces[1].bulge * math.sqrt(chord_b)
     # Five times δ, because faces that start within 4 δ have a rule of their own; the size in the frame of the search is up to
     # 2 √3 times the one here.
     clear = 20.0 * max(1e-6 * work.limits.tolerance * size, 4.0 * rounding_of(size, True))

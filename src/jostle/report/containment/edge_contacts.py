@@ -147,7 +147,7 @@ def edge_in_face(work: ContactWork, edge: ContactEdge, other: ContactFace, place
     # A face in the plane of the other: its inner side is that of the other, or the body is on the outer side of both.
     line = Segment(t.p, t.q)
     first_turned = side_of_segment(place.axis, line, t.r) if edge.third_lies == 0 else 0
-    # The second face runs along the edge the other way.
+    # The second face runs along the edge in the other direction.
     second_turned = -side_of_segment(place.axis, line, beside) if second_lies == 0 else 0
     if edge.third_lies == 0 and first_turned == 0:
         return UNDECIDED
@@ -190,13 +190,13 @@ def fan_at(work: ContactWork, body: SolidBody, side: int, of_b: int, line: Segme
 
 
 @kernel(forceinline=True)
-def runs_along(line: Segment, way: Vec3) -> bool:
+def runs_along(line: Segment, direction: Vec3) -> bool:
     """Return whether a direction on a line is the line's own."""
     ahead = minus(line.q, line.p)
-    x, y = way.x * ahead.x, way.y * ahead.y
+    x, y = direction.x * ahead.x, direction.y * ahead.y
     if x != 0.0:
         return x > 0.0
-    return y > 0.0 if y != 0.0 else way.z * ahead.z > 0.0
+    return y > 0.0 if y != 0.0 else direction.z * ahead.z > 0.0
 
 
 @kernel(forceinline=True)

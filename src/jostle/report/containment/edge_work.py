@@ -122,9 +122,9 @@ def face_corners(work: EdgeWork, f: int) -> Triangle:
 @kernel(forceinline=True)
 def longest_axis(line: Segment) -> int:
     """Return the coordinate that changes most along a segment."""
-    way = minus(line.q, line.p)
-    longest = 1 if abs(way.y) > abs(way.x) else 0
-    return 2 if abs(way.z) > abs(coordinate(way, longest)) else longest
+    along = minus(line.q, line.p)
+    longest = 1 if abs(along.y) > abs(along.x) else 0
+    return 2 if abs(along.z) > abs(coordinate(along, longest)) else longest
 
 
 @kernel(forceinline=True)

@@ -49,7 +49,7 @@ class Ray(NamedTuple):
     """A ray from a point of an edge."""
 
     start: Vec3
-    way: Vec3
+    direction: Vec3
 
 
 @kernel
@@ -228,15 +228,15 @@ def ray_winding(work: EdgeWork, first: int, last: int, faces: int, ray: Ray) -> 
 @kernel(forceinline=True)
 def bounds_of_ray(ray: Ray, top: float, off: float) -> Bounds:
     """Return a box around a ray up to the top of all faces."""
-    up = max(top - ray.start.z, 0.0) / ray.way.z
+    up = max(top - ray.start.z, 0.0) / ray.direction.z
     lower, upper = ray.start, ray.start
     grown = 1.0 + 8.0 * EPSILON
     return Bounds(
         Vec3(lower.x - 4.0 * off, lower.y - 4.0 * off, lower.z - 4.0 * off),
         Vec3(
-            upper.x + up * ray.way.x * grown + 4.0 * off,
-            upper.y + up * ray.way.y * grown + 4.0 * off,
-            upper.z + up * ray.way.z * grown + 4.0 * off,
+            upper.x + up * ray.direction.x * grown + 4.0 * off,
+            upper.y + up * ray.direction.y * grown + 4.0 * off,
+            upper.z + up * ray.direction.z * grown + 4.0 * off,
         ),
     )
 
@@ -247,11 +247,11 @@ def ray_crossing(ray: Ray, t: Triangle, off: float) -> tuple[int, bool]:
     a, b, c = minus(t.p, ray.start), minus(t.q, ray.start), minus(t.r, ray.start)
     reach = max(largest_coordinate(a), largest_coordinate(b), largest_coordinate(c))
     # Six products of three factors; two have an error of `off`, one a rounding error.
-    margin = 100.0 * largest_coordinate(ray.way) * reach * off
+    margin = 100.0 * largest_coordinate(ray.direction) * reach * off
     volume = dot(a, cross(b, c))
     above, below = 0, 0
     for _ in range(3):
-        side = dot(ray.way, cross(b, c))
+        side = dot(ray.direction, cross(b, c))
         above += side > margin
         below += side < -margin
         a, b, c = b, c, a

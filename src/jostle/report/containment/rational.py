@@ -97,39 +97,39 @@ class _IntegerSurface:
         near = (self._lower[chosen] <= ends.max(axis=0)) & (self._upper[chosen] >= ends.min(axis=0))
         return [int(face) for face in chosen[near.all(axis=1)]]
 
-    def winds(self, point: Homogeneous, ways: tuple[Vector, ...]) -> bool:
-        """Return whether the surface winds around point + ε ways[0] + ε² ways[1] + …"""
+    def winds(self, point: Homogeneous, offsets: tuple[Vector, ...]) -> bool:
+        """Return whether the surface winds around point + ε offsets[0] + ε² offsets[1] + …"""
         *whole, weight = point
         # Rounding is monotone: a face beside the point stays on that side of its rounded coordinates.
         x, y, z = (float(Fraction(value, weight) * self._unit) for value in whole)
         lower, upper = self._lower, self._upper
         near = (lower[:, 0] <= x) & (upper[:, 0] >= x) & (lower[:, 1] <= y) & (upper[:, 1] >= y) & (upper[:, 2] >= z)
-        return sum(_crossing(self.corners(face), point, ways) for face in np.flatnonzero(near).tolist()) != 0
+        return sum(_crossing(self.corners(face), point, offsets) for face in np.flatnonzero(near).tolist()) != 0
 
 
-def _crossing(corners: tuple[Vector, Vector, Vector], point: Homogeneous, ways: Sequence[Vector]) -> int:
+def _crossing(corners: tuple[Vector, Vector, Vector], point: Homogeneous, offsets: Sequence[Vector]) -> int:
     """Return a face's contribution to the winding number.
 
     The ray goes up, displaced slightly towards +x, and less towards +y.
     """
     a, b, c = corners
     around = 0
-    above = [_above(corner, point, ways) for corner in corners]
+    above = [_above(corner, point, offsets) for corner in corners]
     for k in range(3):
         if above[k - 1] != above[k]:
-            p, way = corners[k - 1], _minus(corners[k], corners[k - 1])
-            side = _first_sign([way[0] * d[1] - way[1] * d[0] for d in (_from(p, point), *ways)])
+            p, edge = corners[k - 1], _minus(corners[k], corners[k - 1])
+            side = _first_sign([edge[0] * d[1] - edge[1] * d[0] for d in (_from(p, point), *offsets)])
             around += 1 if above[k] and side > 0 else -1 if above[k - 1] and side < 0 else 0
     if around == 0:
         return 0
     normal = _cross(_minus(b, a), _minus(c, a))
-    side = _first_sign([_dot(normal, d) for d in (_from(a, point), *ways)])
+    side = _first_sign([_dot(normal, d) for d in (_from(a, point), *offsets)])
     return around if side * around < 0 else 0
 
 
-def _above(corner: Vector, point: Homogeneous, ways: Sequence[Vector]) -> bool:
+def _above(corner: Vector, point: Homogeneous, offsets: Sequence[Vector]) -> bool:
     """Return whether a corner has a larger y than the point."""
-    return _first_sign([d[1] for d in (_from(corner, point), *ways)]) < 0
+    return _first_sign([d[1] for d in (_from(corner, point), *offsets)]) < 0
 
 
 def _touching(other: _IntegerSurface, rows: list[tuple[int, int]]) -> dict[int, list[int]]:
@@ -185,9 +185,9 @@ def _around_edge(start: Vector, end: Vector, spans: list[tuple[_IntegerSurface, 
                 side = _first_sign([_dot(across, _minus(corner, start))])
                 if side not in sides:
                     sides.add(side)
-                    way = _minus((0, 0, 0), _from(corner, (x, y, z, w)))
-                    yield (x, y, z, w), (way, normal)
-                    yield (x, y, z, w), (way, _minus((0, 0, 0), normal))
+                    offset = _minus((0, 0, 0), _from(corner, (x, y, z, w)))
+                    yield (x, y, z, w), (offset, normal)
+                    yield (x, y, z, w), (offset, _minus((0, 0, 0), normal))
 
 
 def _common_span(start: Vector, end: Vector, surface: _IntegerSurface, face: int) -> Span | None:
