@@ -111,7 +111,7 @@ def _contacts(frame: Frame, pairs: CandidatePairs, found: Rows) -> Overlay:
             faces.setdefault(int(frame.bodies.ids[body]), []).append(face)
             corners.append(frame.world_vertices(body)[frame.bodies.meshes[body].faces[face]])
         segment = np.empty((len(rows), 2, 3))
-        describe_rows(*corners, found.kind[rows], segment, np.empty((len(rows), 3)))
+        describe_rows(corners[0], corners[1], found.kind[rows], segment, np.empty((len(rows), 3)))
         segments[rows] = segment
     marked = {body: np.unique(np.concatenate(touching)) for body, touching in faces.items()}
     return Overlay("contacts", segments=segments, points=segments.mean(axis=1), faces=marked)
