@@ -89,7 +89,7 @@ class MovingTree(NamedTuple):
 def resting_template(tree: Tree, vertices: Floats) -> AddressTable:
     """Return the table of a tree at rest, for `moving_tree`.
 
-    Laying out all arrays anew takes 40 µs for each body and step.
+    Laying out all arrays again takes 40 µs for each body and step.
     """
     return MovingShape.table(
         volumes_t0=tree.volumes,

@@ -59,7 +59,7 @@ def _between(pairs: TreePairs, start: int, stop: int) -> TreePairs:
 
 
 def _split(forest: Forest, pairs: TreePairs, clearance: float, workers: int | None) -> tuple[Rows, Counters]:
-    """Return all rows of few pairs, splitting those that are not soon done."""
+    """Return all rows of few pairs, splitting the long ones."""
     work = WORKSPACES.take()
     work.start()
     progress = work.progress
