@@ -29,18 +29,15 @@ class WorkArrays:
         As for `made_arrays`.
     """
 
-    arrays: dict[str, NDArray[Any]]
-    addresses: Addresses
-    _table: AddressTable
-
     def __init__(self, struct: type[Struct], **given: NDArray[Any] | int) -> None:
         self._struct = struct
         self._set(struct.table(**made_arrays(struct, **given)))
 
     def _set(self, table: AddressTable) -> None:
         arrays = {field.name: table.array(0, place) for place, field in enumerate(self._struct.layout)}
-        # One call, so that an interrupt cannot separate the addresses from the arrays.
-        self.__dict__.update(_table=table, addresses=table.table[0], arrays=arrays)
+        addresses: Addresses = table.table[0]
+        # One statement: no interrupt separates the addresses from the arrays.
+        self._table, self.addresses, self.arrays = table, addresses, arrays
 
     def replace(self, **arrays: NDArray[Any]) -> None:
         """Put other arrays in the place of some."""

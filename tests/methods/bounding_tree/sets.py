@@ -1,4 +1,4 @@
-"""Sets of faces for the tests of bounding trees, and the bounding object of one set."""
+"""Sets of faces for tests of bounding trees, and the bounding object of a set."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def object_of(kind: str, vertices, faces=None, quality: str = "volume"):
 
 
 def holds_exactly(kind: int, volume, points) -> bool:
-    """Whether a volume holds points, in rational arithmetic: within the radius, and between the planes across each axis."""
+    """Return whether a volume holds points, in rational arithmetic."""
     centre, half, axes, radius = (
         list(map(Fraction, part.tolist())) for part in (volume[:3], volume[3:6], volume[6:15], volume[15:])
     )

@@ -1,4 +1,4 @@
-"""Trees are whole whatever the mesh and the settings, their degrees keep the paper's rule, and equal input gives equal trees."""
+"""Trees are whole for any mesh and settings, follow the paper, and are repeatable."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def test_a_mesh_of_some_size(volume, splitting):
 @pytest.mark.parametrize("volume", KINDS)
 @pytest.mark.parametrize("splitting", SPLITTINGS)
 def test_equal_faces_make_no_chain(volume, splitting):
-    """Nothing tells them apart: a chain of 120 levels would take time that grows with their square."""
+    """They cannot be separated: a chain of 120 levels would take quadratic time."""
     tree = build((np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0.5]]), np.repeat([[0, 1, 2]], 600, axis=0)), volume, splitting)
     assert tree.level.max() <= 10
     assert tree.face_count[tree.child_count == 0].max() <= 4

@@ -1,4 +1,4 @@
-"""Contacts along the motion: equal to the oracle with every tree and every sweep, and to known answers."""
+"""Contacts along the motion equal the oracle's and known answers."""
 
 import functools
 
@@ -33,7 +33,7 @@ def rows_of(report):
 
 
 def moved(method, seed, turning, **options):
-    """Three bodies, some of them deforming, that move by much or little: the rows of the report."""
+    """Return the rows of three bodies, some deforming, that move much or little."""
     rng = np.random.default_rng(seed)
     made = (lambda: random_soup(rng, 24), lambda: shapes.icosphere(1), lambda: shapes.torus(1.0, 0.3, 12, 8), box)
     world = jostle.World(method)
@@ -51,7 +51,7 @@ def moved(method, seed, turning, **options):
 
 
 def agree(found, expected):
-    """Whether first contacts are of the same bodies at the same times, which need not be of the same faces within a tolerance."""
+    """Return whether first contacts have equal bodies and times; faces may differ."""
     times = [{row[:2]: row[5] for row in rows} for rows in (found, expected)]
     return times[0].keys() == times[1].keys() and all(abs(time - times[1][pair]) < 1e-6 for pair, time in times[0].items())
 
@@ -94,7 +94,7 @@ def test_all_contacts_of_turning_bodies_equal_those_of_the_oracle():
 
 
 @pytest.mark.parametrize("turning", [False, True])
-def test_the_first_contact_does_not_depend_on_when_candidates_are_looked_at(turning, monkeypatch):
+def test_the_first_contact_does_not_depend_on_when_candidates_are_processed(turning, monkeypatch):
     expected = [truth(seed, turning) for seed in range(4)]
     for batch, operations in ((1, 1), (3, 50), (100_000, 1 << 18)):
         monkeypatch.setattr(dynamic, "FIRST_BATCH", batch)
@@ -201,7 +201,7 @@ def test_the_papers_root_finders_find_most_contacts():
 
 
 def test_the_traversal_looks_farther_than_the_basic_tests():
-    """What the basic tests call a contact is within their slack; the traversal must not have dropped it before."""
+    """The traversal keeps all contacts within the slack of the basic tests."""
     rng = np.random.default_rng(3)
     for _ in range(10):
         world = jostle.World(METHODS["obb"])
@@ -217,7 +217,7 @@ def test_the_traversal_looks_farther_than_the_basic_tests():
 
 @pytest.mark.parametrize("stretch", [-4e-6, 0.0, 4e-6])
 def test_the_top_of_a_low_arc_is_not_missed_where_poses_are_not_quite_orthonormal(stretch):
-    """A tip that is above its chord by 1e-7 in the middle of a small turn, where a needle waits: the box of the step holds it."""
+    """A tip rises 1e-7 above its chord during a small turn and meets a needle there."""
     tip = jostle.Mesh([[0.0, 0, -0.1], [0, 0, 0.1], [0, 1, 0]], [[0, 1, 2]])
     for turned in (1e-3, 3e-3, 6e-3, 1e-2, 0.1, 1.0):
         start, end = (rotation_about((0, 0, 1), angle) for angle in (-0.5 * turned, 0.5 * turned))
@@ -233,7 +233,7 @@ def test_the_top_of_a_low_arc_is_not_missed_where_poses_are_not_quite_orthonorma
 
 @pytest.mark.parametrize("name", ["obb", "aabb", "sphere"])
 def test_world_coordinates_that_are_taken_as_zero_are_not_missed(name):
-    """A flat body at 0.9e-30 above another: world coordinates below 1e-30 are 0, so they touch, though their volumes do not."""
+    """Coordinates below 1e-30 are 0: a body 0.9e-30 above another touches it."""
     flat = random_soup(np.random.default_rng(5), 20)
     for size in (1e-27, 1e-20):
         corners = np.round(flat.vertices * 1000.0) * size * np.array([1.0, 1.0, 0.0])

@@ -1,4 +1,4 @@
-"""BoundingTree as a user meets it: settings and their messages, traits, overlays, bodies that come and go."""
+"""BoundingTree for users: settings, messages, traits, overlays, changing bodies."""
 
 import pickle
 
@@ -149,7 +149,7 @@ def test_reports_are_the_same_for_any_number_of_workers_and_broad_phase():
     assert report(None, "coherent_aabb") == expected
 
 
-def test_counters_tell_the_work():
+def test_counters_count_the_work():
     world = jostle.World("bounding_tree")
     world.add(shapes.icosphere(2))
     body = world.add(shapes.icosphere(2), translation((1.5, 0, 0)))

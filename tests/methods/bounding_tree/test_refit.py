@@ -1,4 +1,4 @@
-"""Refitted volumes hold the moved vertices, between two instants too, and are as tight as their axes allow."""
+"""Refitted volumes hold the vertices, between instants too, and are tight."""
 
 from __future__ import annotations
 

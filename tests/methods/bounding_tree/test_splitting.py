@@ -1,4 +1,4 @@
-"""Splittings are those of the paper: compared with the same written plainly, one face after the other."""
+"""Splittings equal those of the paper, written plainly, face by face."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The static traversal: equal to the oracle with every volume, splitting and degree, whatever the slices, for any numbers."""
+"""The static traversal equals the oracle for all settings, slices and numbers."""
 
 import itertools
 
@@ -87,7 +87,7 @@ def test_slices_and_arrays_that_must_grow_change_nothing(volume, monkeypatch):
 
 @pytest.mark.parametrize("volume", VOLUMES)
 def test_nodes_are_never_apart_when_vertices_meet(volume):
-    """A vertex of each of two nodes at one place of the world: such nodes are not apart, wherever that is."""
+    """Nodes with a common world point are not apart, wherever that is."""
     rng = np.random.default_rng(9)
     meshes = [random_soup(rng, 20) for _ in range(3)]
     trees = [build(mesh, volume) for mesh in meshes]
@@ -129,8 +129,8 @@ def apart_at(tree_a, a, pose_a, tree_b, b, pose_b):
     return bool(apart)
 
 
-def test_oriented_boxes_are_told_apart_by_each_of_the_15_axes():
-    """Where two boxes are apart by more than the padding, some axis says so: compared with the distance of sampled points."""
+def test_each_of_the_15_axes_separates_oriented_boxes():
+    """Boxes apart by more than the padding are separated: against sampled points."""
     rng = np.random.default_rng(10)
     tree = build(jostle.Mesh([[-1.0, -0.4, -0.1], [1, 0.4, 0.1], [1, -0.4, 0.1], [-1, 0.4, -0.1]], [[0, 1, 2], [0, 3, 1]]))
     grid = np.array(list(itertools.product(np.linspace(-1, 1, 9), repeat=3)))
@@ -170,7 +170,7 @@ def test_a_body_that_deforms_keeps_the_rows_of_the_oracle():
 
 
 def test_neighbours_that_are_passed_over_count_as_operations(monkeypatch):
-    """Faces about one vertex make many pairs that no test counts: slices would take as long as there are of them."""
+    """Faces about one vertex make many pairs without a test, which slices must count."""
     used = []
 
     def run(step, state, operations):

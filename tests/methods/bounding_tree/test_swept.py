@@ -1,4 +1,4 @@
-"""Bodies within a step and their swept volumes: nothing that moves leaves them, and no contact is outside of a window."""
+"""Moving bodies stay in their swept volumes, and contacts within their windows."""
 
 import functools
 import itertools
@@ -63,7 +63,7 @@ def mover(mesh, tree, start, end, deformed=None):
 
 
 def random_mover(rng, volume, what):
-    """A small soup that turns by up to 170°, is turned by poses from a file, shifts, or deforms."""
+    """A small soup that turns by up to 170°, has skewed poses, shifts, or deforms."""
     mesh, tree = soup(int(rng.integers(6)), volume)
     start = random_pose(rng, 2.0)
     end = rotation_about(rng.normal(size=3), rng.uniform(0.0, np.radians(170))) @ start if what != "shifts" else start.copy()
@@ -222,7 +222,7 @@ def vertices_of(tree, node):
 
 
 def moving_leaf(moving, faces, world, interval):
-    """A leaf of these faces over an interval, of a body with these vertices at both ends."""
+    """Return a leaf over an interval, with these vertices at both ends."""
     order = np.array(faces, np.int32)
     one, scratch = np.zeros(1, np.int32), scratch_of(moving, interval, len(order))
     volumes = np.zeros((1, 16))

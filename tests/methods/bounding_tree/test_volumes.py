@@ -1,4 +1,4 @@
-"""Bounding objects hold their vertices in exact arithmetic; spheres are the smallest, boxes near it; measures are what they say."""
+"""Bounding objects hold their vertices exactly, are small, and measure correctly."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_objects_of_degenerate_sets(kind, name):
 
 
 def circumscribed(points):
-    """Centre and radius of the smallest sphere through all of 2 … 4 points in general position."""
+    """Return the smallest sphere through all of 2 … 4 points in general position."""
     edges = points[1:] - points[0]
     solution = np.linalg.lstsq(2.0 * edges @ edges.T, (edges * edges).sum(axis=1), rcond=None)[0]
     offset = solution @ edges
@@ -77,7 +77,7 @@ def test_the_sphere_is_the_smallest_of_all_that_could_be():
 
 
 def holds_zero(vectors) -> bool:
-    """Whether 0 is in the convex hull of some vectors: a combination of at most four of them."""
+    """Return whether 0 is in the convex hull of vectors: of at most four of them."""
     for size in range(1, 5):
         for chosen in itertools.combinations(range(len(vectors)), size):
             matrix = np.vstack([vectors[list(chosen)].T, np.ones(size)])
@@ -121,7 +121,7 @@ def measure_along(axes, points, quality):
 
 
 def smallest_by_search(points, quality, rng):
-    """Measure of the smallest box found by trying orientations all over, then near the best ones."""
+    """Return the least measure of boxes over many orientations, refined near the best."""
     axes = random_rotations(1500, rng)
     best = np.inf
     for start in axes[np.argsort(measure_along(axes, points, quality))[:5]]:
@@ -207,7 +207,7 @@ def test_hausdorff_distances_that_are_known():
 
 
 def distance_to_triangle(points, corners):
-    """Distance of points (n,3) to the points of a fine grid on a triangle: too large by the grid's width at most."""
+    """Return distances of points (n,3) to a fine grid on a triangle: an upper bound."""
     steps = 40
     weights = np.array([(i, j, steps - i - j) for i in range(steps + 1) for j in range(steps + 1 - i)]) / steps
     grid = weights @ corners

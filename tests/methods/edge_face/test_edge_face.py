@@ -1,4 +1,4 @@
-"""The naive baseline: its edges, its exact test, its slices and its rows, beyond the contract of all methods."""
+"""The naive baseline beyond the contract: edges, exact test, slices and rows."""
 
 import itertools
 

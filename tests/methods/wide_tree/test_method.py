@@ -1,4 +1,4 @@
-"""The default engine beyond the contract: odd meshes, deformation, large results, interrupts, overlays."""
+"""The default engine: odd meshes, deformation, many rows, interrupts, overlays."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Closest faces by trees: the oracle's answer to the byte, analytic and rational truth, and searches that are interrupted."""
+"""Closest faces by trees, against the oracle, analytic and rational truth."""
 
 import threading
 from fractions import Fraction
@@ -40,7 +40,7 @@ def triangle(mesh, pose, face):
 
 
 def assert_same_answer(a, b, pose_a=IDENTITY, pose_b=IDENTITY):
-    """Both ways round. Bodies that touch may have another pair of faces, as long as these touch."""
+    """Compare in both orders; of touching bodies any touching face pair will do."""
     for first, second, pose_1, pose_2 in ((a, b, pose_a, pose_b), (b, a, pose_b, pose_a)):
         found, truth = by_tree(first, second, pose_1, pose_2), by_brute_force(first, second, pose_1, pose_2)
         assert found.distance == truth.distance
@@ -236,7 +236,7 @@ def test_spheres_at_a_known_gap():
 
 
 def test_faces_apart_by_less_than_can_be_computed_do_not_touch():
-    """Corners rounded onto a slanted plane: half of them miss it. The exact test decides between 0.0 and more."""
+    """Corners rounded onto a slanted plane: half miss it; the exact test decides."""
     rng = np.random.default_rng(19)
     touching = 0
     for _ in range(60):

@@ -1,4 +1,4 @@
-"""Searches on threads, split or not, and searches for less than all rows: against the brute force."""
+"""Parallel searches and searches for fewer rows, against brute force."""
 
 from __future__ import annotations
 

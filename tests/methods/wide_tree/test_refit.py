@@ -1,4 +1,4 @@
-"""Boxes and their area after a refit, against the same in NumPy, face by face; scratch memory that is used again."""
+"""Boxes and areas after a refit, against NumPy face by face; reused scratch."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def frame_of(vertices: np.ndarray, faces: np.ndarray) -> np.ndarray:
 
 
 def boxes_of(tree: Tree) -> tuple[np.ndarray, float]:
-    """The boxes (nodes, 6, 8), rounded outward face by face, and the sum of their half areas in units of the root's."""
+    """Return the boxes (nodes, 6, 8) rounded outward, and the area of `fit_boxes`."""
     corners = (tree.vertices[tree.faces] - tree.frame[:3]) * tree.frame[3]
     low, high = corners.min(axis=1).astype(np.float32), corners.max(axis=1).astype(np.float32)
     low, high = low - (np.abs(low) * OUTWARD + TINY), high + (np.abs(high) * OUTWARD + TINY)

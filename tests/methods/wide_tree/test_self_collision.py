@@ -1,4 +1,4 @@
-"""Self-collision of one tree: rows equal those of every face against every face, whatever the shape, the pose and the room."""
+"""Self-collision of one tree equals brute force for any shape, pose and room."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def assert_same_rows(mesh: Mesh, pose=NO_POSE, adjacent=False, clearance=0.0, we
 
 
 def soup(count: int, seed: int, size: float = 0.3) -> Mesh:
-    """Triangles here and there, some of which share vertices."""
+    """Random triangles, some with common vertices."""
     rng = np.random.default_rng(seed)
     middles = rng.uniform(-1.0, 1.0, (count, 1, 3))
     vertices = (middles + rng.normal(0.0, size, (count, 3, 3))).reshape(-1, 3)
@@ -82,7 +82,7 @@ def crumpled(face_count: int, seed: int, amount: float) -> Mesh:
 
 
 def grid_of_slivers(count: int) -> Mesh:
-    """Long faces along x below and along y standing across them: every one of the first kind crosses every one of the second."""
+    """Long faces along x, and others along y standing across them: all pairs cross."""
     at, one = np.arange(count, dtype=float), np.ones(count)
     begin, middle, end = -2.0 * one, 0.5 * count * one, (count + 1.0) * one
     flat = np.stack([np.c_[begin, at, 0 * one], np.c_[end, at, 0 * one], np.c_[end, at + 0.25, 0 * one]], axis=1)
@@ -195,7 +195,7 @@ def test_a_clearance_as_the_boxes_are_apart():
 
 
 @pytest.mark.parametrize("adjacent", [False, True])
-def test_more_vertices_than_float32_can_tell_apart(adjacent):
+def test_more_vertices_than_float32_can_number(adjacent):
     mesh = crumpled(1000, 2, 0.5)
     far = (mesh.welded_faces + ((1 << 24) + 1)).astype(np.int32)
     rows = assert_same_rows(mesh, NO_POSE, adjacent, 0.0, far)

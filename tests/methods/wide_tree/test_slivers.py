@@ -1,4 +1,4 @@
-"""Faces whose corners are in line on the mesh, and are slivers of rounding errors wide when placed in the world.
+"""Faces with collinear corners, which become slivers by rounding in the world.
 
 The normal of such a sliver, computed in float64, is mostly rounding: it may point anywhere, and a cull by its plane must know that.
 """

@@ -1,4 +1,4 @@
-"""Trees are whole after every build and refit, whatever the mesh; `validate` sees what is broken; the heuristic pays."""
+"""Trees are whole after every build and refit, `validate` finds faults, SAH pays."""
 
 from __future__ import annotations
 
@@ -248,7 +248,7 @@ def test_a_block_of_equal_middles_stays_whole():
 
 
 def inner_area(tree: Tree) -> float:
-    """The half areas of the boxes of nodes, without those of the faces, which are the same in every tree."""
+    """Return the half areas of the boxes of nodes, without those of faces."""
     boxes = tree.boxes.reshape(-1, 6, LANES).astype(float)[tree.count > 0]
     used = np.arange(LANES) < tree.count[tree.count > 0][:, None]
     dx, dy, dz = np.moveaxis(boxes[:, 3:] - boxes[:, :3], 1, 0)

@@ -31,7 +31,7 @@ class BodyTrees:
     """The trees of all bodies, at one instant and within a step."""
 
     def __init__(self, bodies: Bodies, shapes: tuple[Tree, ...]) -> None:
-        first, self.of_body = number_shapes(shapes, alone=bodies.deformable)
+        first, self.tree_of_body = number_shapes(shapes, alone=bodies.deformable)
         self.trees: list[Tree] = [shapes[body] for body in first]
         self.vertices: list[Floats] = [bodies.meshes[body].vertices for body in first]
         self.welded: list[Ints] = [bodies.meshes[body].welded_faces for body in first]
@@ -46,13 +46,13 @@ class BodyTrees:
 
     def tree(self, body: int) -> Tree:
         """Return the tree of a body; of a deforming one, as last refitted."""
-        return self.trees[int(self.of_body[body])]
+        return self.trees[int(self.tree_of_body[body])]
 
     def follow(self, frame: Frame, only: int | None = None) -> None:
         """Refit the trees of deforming bodies, or of only one, whose vertices changed."""
         changed: dict[int, tuple[Tree, Floats]] = {}
         for body in frame.bodies.deforming if only is None else [only]:
-            number, vertices = int(self.of_body[body]), frame.vertices[body]
+            number, vertices = int(self.tree_of_body[body]), frame.vertices[body]
             if vertices is not self.vertices[number]:
                 tree = self.trees[number]._replace(volumes=refit(self.trees[number], vertices))
                 changed[number] = tree, vertices
@@ -79,7 +79,7 @@ class BodyTrees:
         if not deforms and frame.bodies.deformable[body]:
             self.follow(frame, body)
         surface, tree, largest = self.moving.of(frame, body), self.tree(body), self.shapes.faces_of_leaf
-        world, template = (surface.vertices_t0, surface.vertices_t1), self._template(int(self.of_body[body]))
+        world, template = (surface.vertices_t0, surface.vertices_t1), self._template(int(self.tree_of_body[body]))
         if not deforms:
             motion = moving_tree(template, (tree.volumes, tree.volumes), (start, end), surface.turn, world)
             found = Mover(motion, surface, True, largest)

@@ -193,8 +193,8 @@ class _Build:
             self._show()
         return _Nodes(volumes, measures, begins, ends)
 
-    def _count_as_done(self, faces: Longs, of_parent: Longs) -> None:
-        self.done += float((faces * np.log(of_parent / faces)).sum())
+    def _count_as_done(self, faces: Longs, parent_faces: Longs) -> None:
+        self.done += float((faces * np.log(parent_faces / faces)).sum())
 
     def _show(self) -> None:
         if self.progress is not None:

@@ -164,8 +164,8 @@ class BoundingTreeDetector(Detector):
         self._trees.follow(frame)
         pairs = self._pairs_now(frame)
         # Solids and self-collision add rows: then the query is answered from all rows at the end.
-        row_mode = ALL if query.solid or query.itself else ROW_MODES[query.rows]
-        posed = PosedPairs.of(pairs, self._trees.of_body, frame.poses)
+        row_mode = ALL if query.solid or query.itself else HOW_MANY[query.rows]
+        posed = PosedPairs.of(pairs, self._trees.tree_of_body, frame.poses)
         rows, counters = self._static.find(self._trees.shapes, self._kind, posed, row_mode)
         counters += Counters(body_pairs=len(pairs.body_a), box_tests=self._candidates.box_tests)
         if not query.itself:
@@ -185,7 +185,7 @@ class BoundingTreeDetector(Detector):
     def _self_rows(self, frame: Frame, query: Query) -> tuple[Rows, Counters]:
         """Return the rows of every body against itself; the pair is the body's number."""
         every: Ints = np.arange(len(frame), dtype=np.int32)
-        posed = PosedPairs.of(CandidatePairs(every, every), self._trees.of_body, frame.poses)
+        posed = PosedPairs.of(CandidatePairs(every, every), self._trees.tree_of_body, frame.poses)
         rows, counters = self._static.find(self._trees.shapes, self._kind, posed, ALL, query.adjacent)
         return rows, counters + Counters(body_pairs=len(frame))
 
@@ -213,7 +213,7 @@ class BoundingTreeDetector(Detector):
         how = SweepSettings(self._kind, relative, method.time_splits, method.roots, method.tolerance, query.separation)
         found, counters, before = [], Counters(), np.inf
         for number, (a, b) in enumerate(zip(pairs.body_a.tolist(), pairs.body_b.tolist(), strict=True)):
-            welded = trees.welded[trees.of_body[a]] if a == b else None
+            welded = trees.welded[trees.tree_of_body[a]] if a == b else None
             movers = trees.mover(frame, a), trees.mover(frame, b)
             rows, work = self._dynamic.find(number, *movers, how, query.all_contacts, welded, before)
             counters += work

@@ -49,24 +49,20 @@ def contacts_at_instants(
 def _posed_at(trees: BodyTrees, frame: Frame, bodies: Ints, pairs: CandidatePairs, time: float) -> tuple[Shapes, PosedPairs]:
     """Return the bodies of these pairs at a time."""
     poses: Floats = np.repeat(IDENTITY[None], len(frame), axis=0)
-    shape_of_body = trees.of_body
-    deforming, movers = [], []
-    for body in bodies.tolist():
-        mover = trees.mover(frame, body)
+    shape_of_body = trees.tree_of_body
+    movers = {body: trees.mover(frame, body) for body in bodies.tolist()}
+    deforming = [body for body, mover in movers.items() if not mover.rigid]
+    for body, mover in movers.items():
         if mover.rigid:
             poses[body] = _pose_at(mover, frame, body, time)
-        else:
-            deforming.append(body)
-            movers.append(mover)
     shapes = trees.shapes
     if deforming:
-        own = [_tree_at(trees.tree(body), mover, time) for body, mover in zip(deforming, movers, strict=True)]
-        shape_of_body = trees.of_body.copy()
+        shape_of_body = trees.tree_of_body.copy()
         shape_of_body[deforming] = len(trees.trees) + np.arange(len(deforming))
         shapes = Shapes(
-            [*trees.trees, *own],
-            [*trees.vertices, *(mover.surface.placed(time) for mover in movers)],
-            [*trees.welded, *(trees.welded[trees.of_body[body]] for body in deforming)],
+            [*trees.trees, *(_tree_at(trees.tree(body), movers[body], time) for body in deforming)],
+            [*trees.vertices, *(movers[body].surface.placed(time) for body in deforming)],
+            [*trees.welded, *(trees.welded[trees.tree_of_body[body]] for body in deforming)],
         )
     return shapes, PosedPairs.of(pairs, shape_of_body, poses)
 

@@ -104,7 +104,8 @@ class StaticSearch:
         def step(work: WorkArrays, operations: int) -> tuple[bool, int]:
             before = operations_so_far()
             status = static.touching_faces(shapes.addresses, work.addresses, self._caches.table, operations, *pairs)
-            work.double(*GROWN.get(status, ()))
+            if status in GROWN:
+                work.double(*GROWN[status])
             return status == static.DONE, max(1, operations_so_far() - before)
 
         try:

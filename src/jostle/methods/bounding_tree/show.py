@@ -35,14 +35,14 @@ def overlay_of(trees: BodyTrees, search: StaticSearch, kind: int, frame: Frame, 
         return _drawn(f"swept volumes of level {level}", kind, parts)
     if what not in ("visited", "contacts"):
         raise InputError(f"what is {what!r}; the overlays are 'level 0', 'level 1', …, 'visited', 'swept 0', …, 'contacts'")
-    posed = PosedPairs.of(pairs, trees.of_body, frame.poses)
+    posed = PosedPairs.of(pairs, trees.tree_of_body, frame.poses)
     rows, _ = search.find(trees.shapes, kind, posed, record=what == "visited")
     if what == "visited":
         visited = search.visited()
         parts = []
         for body in range(len(frame)):
-            of_a, of_b = pairs.body_a[visited[:, 0]] == body, pairs.body_b[visited[:, 0]] == body
-            nodes = np.unique(np.concatenate([visited[of_a, 1], visited[of_b, 2]]))
+            is_a, is_b = pairs.body_a[visited[:, 0]] == body, pairs.body_b[visited[:, 0]] == body
+            nodes = np.unique(np.concatenate([visited[is_a, 1], visited[is_b, 2]]))
             parts.append(_volumes(trees.tree(body), nodes, frame.poses[body]))
         return _drawn("nodes visited", kind, parts)
     return _contacts(frame, pairs, rows)
@@ -111,7 +111,7 @@ def _contacts(frame: Frame, pairs: CandidatePairs, found: Rows) -> Overlay:
             faces.setdefault(int(frame.bodies.ids[body]), []).append(face)
             corners.append(frame.world_vertices(body)[frame.bodies.meshes[body].faces[face]])
         segment = np.empty((len(rows), 2, 3))
-        describe_rows(*corners, found.kind[rows], segment, np.empty((len(rows), 3)))
+        describe_rows(corners[0], corners[1], found.kind[rows], segment, np.empty((len(rows), 3)))
         segments[rows] = segment
     marked = {body: np.unique(np.concatenate(touching)) for body, touching in faces.items()}
     return Overlay("contacts", segments=segments, points=segments.mean(axis=1), faces=marked)

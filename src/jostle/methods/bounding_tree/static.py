@@ -209,13 +209,13 @@ def room_for_one_more(work: StaticWork, limit: int) -> int:
 
 @kernel(forceinline=True)
 def compare_children(work: StaticWork, kind: int, a: TreeShape, b: TreeShape, nodes: NodePair, itself: bool) -> None:
-    """Replace the larger node by its children; push those that meet the other one."""
+    """Replace the larger node by its children; push those near the other node."""
     with_itself = itself and nodes.a == nodes.b
     is_larger_a = a.volumes[nodes.a].radius >= b.volumes[nodes.b].radius
-    of_a, of_b = opened(a, b, nodes, with_itself, is_larger_a)
+    nodes_a, nodes_b = opened(a, b, nodes, with_itself, is_larger_a)
     height, tests = work.state.height, 0
-    for i in range(of_a.begin, of_a.end):
-        for j in range(i if with_itself else of_b.begin, of_b.end):
+    for i in range(nodes_a.begin, nodes_a.end):
+        for j in range(i if with_itself else nodes_b.begin, nodes_b.end):
             tests += 1
             if (with_itself and i == j) or not nodes_apart(kind, a.volumes[i], b.volumes[j], work.frame):
                 push(work, height, i, j)

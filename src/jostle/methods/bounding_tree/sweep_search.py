@@ -294,8 +294,8 @@ def successors(work: SweepWork, a: MovingShape, b: MovingShape, item: Waiting, i
         return Successors(Range(2 * whole, 2 * whole + 2), Range(item.a, item.a + 1), Range(item.b, item.b + 1), False)
     with_itself = itself and item.a == item.b
     is_larger_a = a.volumes_t0[item.a].radius >= b.volumes_t0[item.b].radius
-    of_a, of_b = opened(a, b, NodePair(item.a, item.b), with_itself, is_larger_a)
-    return Successors(Range(item.interval, item.interval + 1), of_a, of_b, with_itself)
+    nodes_a, nodes_b = opened(a, b, NodePair(item.a, item.b), with_itself, is_larger_a)
+    return Successors(Range(item.interval, item.interval + 1), nodes_a, nodes_b, with_itself)
 
 
 @kernel(forceinline=True)

@@ -160,19 +160,22 @@ def find_face_rows(
     def scan(state: _Search, operations: int) -> tuple[bool, int]:
         while True:
             before = tests.copy()
-            out = RowsOut(*(column[state.found :] for column in state.rows))
+            rows, room = state.rows, slice(state.found, None)
+            out = RowsOut(rows.face_pairs[room], rows.kind[room], rows.distance[room])
             needed, next_face, spent = _scan_faces(a, b, shared, state.next_face, operations, clearance, adjacent, out, tests)
             if needed <= len(out.kind):
                 break
             tests[:] = before
-            while state.found + needed > len(state.rows.kind):
-                state.rows = RowsOut(*(doubled(column) for column in state.rows))
+            while len(rows.kind) < state.found + needed:
+                rows = RowsOut(doubled(rows.face_pairs), doubled(rows.kind), doubled(rows.distance))
+            state.rows = rows
         state.found += needed
         state.next_face = next_face
         return next_face == len(faces_a), max(1, spent)
 
     run_in_slices(scan, search, FIRST_SLICE)
-    face_pairs, kind, distance = (column[: search.found].copy() for column in search.rows)
-    rows = FaceRows(*np.ascontiguousarray(face_pairs.T), kind, distance)
+    found = slice(search.found)
+    face_a, face_b = np.ascontiguousarray(search.rows.face_pairs[found].T)
+    rows = FaceRows(face_a, face_b, search.rows.kind[found].copy(), search.rows.distance[found].copy())
     box_tests, triangle_tests, distance_tests = tests.tolist()
     return rows, Counters(box_tests=box_tests, triangle_tests=triangle_tests, distance_tests=distance_tests)

@@ -168,7 +168,7 @@ def rows_of_pair(a: int, b: int, shapes: tuple[FaceShape, ...], frame: Frame, qu
     solids = solid_rows(PairRows(one + np.int32(a), one + np.int32(b), first, last, rows.face_a, rows.face_b, rows.kind), frame)
     if len(solids.pair):  # contained parts share points: their distance is 0
         inside = FaceRows(solids.face_a, solids.face_b, solids.kind, np.zeros(len(solids.pair)))
-        both = FaceRows(*map(np.concatenate, zip(rows, inside, strict=True)))
-        order = np.lexsort((both.face_b, both.face_a))
-        rows = FaceRows(*(column[order] for column in both))
+        columns = [np.concatenate(column) for column in zip(*[rows, inside], strict=True)]
+        order = np.lexsort((columns[1], columns[0]))
+        rows = FaceRows(*(column[order] for column in columns))
     return rows, bool(solids.overlapping[0]), counters

@@ -124,7 +124,7 @@ def contacts_of_edges(shape: EdgeShape, vertices: Floats, other: EdgeShape, othe
 
 def rows_of_pair(shape_a: EdgeShape, world_a: Floats, shape_b: EdgeShape, world_b: Floats) -> tuple[Ints, int]:
     """Return sorted rows (n,3) of face_a, face_b and kind, and the number of tests."""
-    of_a, tests_a = contacts_of_edges(shape_a, world_a, shape_b, world_b)
-    of_b, tests_b = contacts_of_edges(shape_b, world_b, shape_a, world_a)
-    rows = unique_rows(np.concatenate([of_a, of_b[:, [1, 0, 2]]]))
+    rows_a, tests_a = contacts_of_edges(shape_a, world_a, shape_b, world_b)
+    rows_b, tests_b = contacts_of_edges(shape_b, world_b, shape_a, world_a)
+    rows = unique_rows(np.concatenate([rows_a, rows_b[:, [1, 0, 2]]]))
     return rows, tests_a + tests_b

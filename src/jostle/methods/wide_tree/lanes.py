@@ -62,15 +62,15 @@ def in_every_lane(value: Any) -> Singles:
 
 
 @kernel(forceinline=True)
-def points_at(rows: Any, start: int) -> Points8:
-    """Return the eight points whose rows begin at `start`."""
-    return Points8(f32x8_load(rows, start), f32x8_load(rows, start + LANES), f32x8_load(rows, start + 2 * LANES))
+def points_at(rows: Any, start: int, pitch: int = LANES) -> Points8:
+    """Return the eight points whose rows begin at `start`, `pitch` numbers apart."""
+    return Points8(f32x8_load(rows, start), f32x8_load(rows, start + pitch), f32x8_load(rows, start + 2 * pitch))
 
 
 @kernel(forceinline=True)
-def point_in_lane(rows: Any, lane: int) -> Points8:
+def point_in_lane(rows: Any, lane: int, pitch: int = LANES) -> Points8:
     """Return one point in all lanes; `lane` is the index of its x."""
-    return Points8(f32x8_splat(rows[lane]), f32x8_splat(rows[lane + LANES]), f32x8_splat(rows[lane + 2 * LANES]))
+    return Points8(f32x8_splat(rows[lane]), f32x8_splat(rows[lane + pitch]), f32x8_splat(rows[lane + 2 * pitch]))
 
 
 @kernel(forceinline=True)

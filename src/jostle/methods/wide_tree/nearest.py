@@ -283,12 +283,13 @@ class _Workspace(WorkArrays):
         super().__init__(NearestWork, leaves_x=SLOTS, leaves_y=SLOTS, stack=FIRST_STACK, relative=16, **face_pairs)
         self.arrays["leaves_x"]["node"] = self.arrays["leaves_y"]["node"] = -1
         self.best, self.counts = self.arrays["best"], self.arrays["counts"]
+        self.queries = 0
 
     def start(self) -> None:
         """Begin at the roots."""
-        query = self.counts["query"][0] + 1
+        self.queries += 1
         self.counts[0], self.best[0], self.arrays["stack"][0] = 0, 0, 0
-        self.counts["height"], self.counts["query"] = 1, query
+        self.counts["height"], self.counts["query"] = 1, self.queries
         self.best["distance"], self.best["face_a"], self.best["face_b"] = np.inf, -1, -1
 
     def operations(self) -> int:

@@ -54,11 +54,12 @@ def find_rows_parallel(
 
 def _between(pairs: TreePairs, start: int, stop: int) -> TreePairs:
     """Return the pairs start … stop - 1."""
-    return TreePairs(*(column[start:stop] for column in pairs[:4]), pairs.poses)
+    cut = slice(start, stop)
+    return TreePairs(pairs.shape_a[cut], pairs.shape_b[cut], pairs.pose_a[cut], pairs.pose_b[cut], pairs.poses)
 
 
 def _split(forest: Forest, pairs: TreePairs, clearance: float, workers: int | None) -> tuple[Rows, Counters]:
-    """Return all rows of few pairs, splitting those that are not soon done."""
+    """Return all rows of few pairs, splitting the long ones."""
     work = WORKSPACES.take()
     work.start()
     progress = work.progress

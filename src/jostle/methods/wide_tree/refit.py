@@ -133,23 +133,23 @@ def fit_boxes(
     tree = FittedTree(borrowed(boxes), borrowed(first), borrowed(count), borrowed(faces), borrowed(vertices))
     records = borrowed(records)
     _write_vertex_records(tree.vertices, frame_in(frame), records)
-    node_count, of_nodes = len(tree.first), RECORD * (len(tree.vertices) // 3)
-    spare = of_nodes + RECORD * node_count
+    node_count, node_records = len(tree.first), RECORD * (len(tree.vertices) // 3)
+    spare = node_records + RECORD * node_count
     area, total = in_every_lane(0.0), 0.0
     for node in range(node_count - 1, -1, -1):
         if tree.count[node] == -LEAF_FACES:
             below = _full_leaf(tree, records, as_int64(tree.first[node]))
         else:
-            _gather_children(tree, records, node, of_nodes, spare)
+            _gather_children(tree, records, node, node_records, spare)
             below = _eight_records(records, spare)
-        f32x8_store(records, of_nodes + RECORD * node, _least_of_eight(below))
+        f32x8_store(records, node_records + RECORD * node, _least_of_eight(below))
         area = f32x8_add(area, _write_rows(tree.boxes, ROW * node, below))
         if node % FLUSH == 0:
             f32x8_store(records, spare, area)
             area = in_every_lane(0.0)
             for lane in range(LANES):
                 total += as_float64(records[spare + lane])
-    root = _half_area(records, of_nodes)
+    root = _half_area(records, node_records)
     return total / root if root > 0.0 else 0.0
 
 
@@ -182,13 +182,13 @@ def _full_leaf(tree: FittedTree, records: Any, first: int) -> tuple[Singles, ...
 
 
 @kernel(forceinline=True)
-def _gather_children(tree: FittedTree, records: Any, node: int, of_nodes: int, spare: int) -> None:
+def _gather_children(tree: FittedTree, records: Any, node: int, node_records: int, spare: int) -> None:
     """Write the records below a node to `spare`, padded with empty ones."""
     first, children = as_int64(tree.first[node]), as_int64(tree.count[node])
     for lane in range(-children):
         f32x8_store(records, spare + RECORD * lane, _face(tree, records, first + lane))
     for lane in range(children):
-        f32x8_store(records, spare + RECORD * lane, f32x8_load(records, of_nodes + RECORD * (first + lane)))
+        f32x8_store(records, spare + RECORD * lane, f32x8_load(records, node_records + RECORD * (first + lane)))
     for lane in range(abs(children), LANES):
         f32x8_store(records, spare + RECORD * lane, in_every_lane(EMPTY))
 

@@ -27,11 +27,11 @@ from jostle.kernels.buffers import KEPT_BYTES
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.scratch import Workspaces
-from jostle.kernels.simd import bit_count, f32x8_equal, f32x8_load, f32x8_splat, lowest_bit, without_lowest_bit
+from jostle.kernels.simd import bit_count, f32x8_equal, f32x8_splat, lowest_bit, without_lowest_bit
 from jostle.kernels.slices import run_in_slices
 from jostle.kernels.structs import Addresses, One, Record, Rows, Struct, borrowed, float32, float64, int32, int64, opener
 from jostle.kernels.work_arrays import WorkArrays
-from jostle.methods.wide_tree.lanes import POINT_ROWS, Boxes8, Points8, boxes_at, boxes_meet
+from jostle.methods.wide_tree.lanes import POINT_ROWS, Boxes8, Points8, boxes_at, boxes_meet, point_in_lane, points_at
 from jostle.methods.wide_tree.pair_work import MOST_NEW
 from jostle.methods.wide_tree.pairs import DONE, FULL_ROWS, FULL_STACK, OUT_OF_OPERATIONS
 from jostle.methods.wide_tree.relative_frame import REACH
@@ -221,9 +221,9 @@ def _find_face_pairs(tree: TreeArrays, work: SelfWork, node: int, other: int, no
 
     The leaves may be one. With `no_neighbours`, faces with an equal number in their lanes are left out.
     """
-    padding = work.progress.padding
+    padding, lanes, pitch = work.progress.padding, work.lanes, len(work.lanes) // 3
     first, first_other = as_int64(tree.first[node]), as_int64(tree.first[other])
-    boxes, corners = boxes_at(tree.boxes, node * ROW), _welded_numbers(work, first)
+    boxes, corners = boxes_at(tree.boxes, node * ROW), points_at(lanes, first, pitch)
     found, candidates = 0, _candidates(tree, work, node, other)
     while candidates != 0:
         j = lowest_bit(candidates)
@@ -234,27 +234,13 @@ def _find_face_pairs(tree: TreeArrays, work: SelfWork, node: int, other: int, no
         if mask == 0:
             continue
         if no_neighbours:
-            mask &= ~_equal_numbers(corners, _welded_numbers_of_face(work, first_other + j))
+            mask &= ~_equal_numbers(corners, point_in_lane(lanes, first_other + j, pitch))
         while mask != 0:
             pair = work.face_pairs[found]
             pair.face, pair.other = first + lowest_bit(mask), first_other + j
             found += 1
             mask = without_lowest_bit(mask)
     return found
-
-
-@kernel(forceinline=True)
-def _welded_numbers(work: SelfWork, first: int) -> Points8:
-    """Return the welded numbers of the three corners of eight faces."""
-    lanes, pitch = work.lanes, len(work.lanes) // 3
-    return Points8(f32x8_load(lanes, first), f32x8_load(lanes, pitch + first), f32x8_load(lanes, 2 * pitch + first))
-
-
-@kernel(forceinline=True)
-def _welded_numbers_of_face(work: SelfWork, face: int) -> Points8:
-    """Return the welded numbers of one face in all lanes."""
-    lanes, pitch = work.lanes, len(work.lanes) // 3
-    return Points8(f32x8_splat(lanes[face]), f32x8_splat(lanes[pitch + face]), f32x8_splat(lanes[2 * pitch + face]))
 
 
 @kernel(forceinline=True)

@@ -76,7 +76,7 @@ def deal_sets(addresses: Addresses, begins: Longs, ends: Longs, degrees: Longs, 
 def _count_subsets(work: SetWork, begin: int, end: int, degree: int, places: Longs, starts: Longs) -> int:
     """Return the number of subsets that are not empty.
 
-    Writes where each subset goes to places (6,), and where those that are not empty begin to starts (7,).
+    Writes the destination of each subset to places (6,), and the beginnings of the non-empty ones to starts (7,).
     """
     for j in range(degree):
         places[j] = 0
