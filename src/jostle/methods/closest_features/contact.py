@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+from jostle.geometry.contact_kind import CROSSING, TOUCHING
 from jostle.geometry.rigid import turned_vector
 from jostle.geometry.segment_segment import closest_points_of_segments
 from jostle.geometry.triangle import Segment
@@ -67,15 +68,12 @@ def lowest_feature(body: Body, feature: Feature, point: Vec3, near: float) -> Fe
 
 
 @kernel
-def gap_at_features(a: Body, b: Body, at_a: Feature, at_b: Feature, enough: float) -> float:
-    """Return the largest gap along the directions of two features.
-
-    Negative: the least overlap. Stops at the first gap of at least `enough`.
-    """
-    best = gap_along_faces(a, b, at_a, at_b, enough)
-    if best < enough:
-        best = max(best, gap_along_edges(a, b, at_a, at_b, enough))
-    return best
+def contact_kind(a: Body, b: Body, at_a: Feature, at_b: Feature, touch: float) -> int:
+    """Return whether bodies in contact at two features touch or cross."""
+    gap = gap_along_faces(a, b, at_a, at_b, -2.0 * touch)
+    if gap < -2.0 * touch:
+        gap = gap_along_edges(a, b, at_a, at_b, -2.0 * touch)
+    return TOUCHING if gap >= -2.0 * touch else CROSSING
 
 
 @kernel

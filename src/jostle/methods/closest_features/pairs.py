@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle._types import Floats, Ints
-from jostle.geometry.contact_kind import CROSSING, NEAR, TOUCHING
+from jostle.geometry.contact_kind import CROSSING, NEAR
 from jostle.geometry.rigid import RigidPose, pose_at, pose_of, solve_relative_pose_into, turned_back, world_point
 from jostle.geometry.triangle import Segment
 from jostle.geometry.vector import Vec3, largest_coordinate, length, minus, point_at, point_from, write_point_from
@@ -21,7 +21,7 @@ from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_float64, as_int64
 from jostle.kernels.structs import Addresses, Record, borrowed, int64, record_viewer
 from jostle.methods.closest_features.certificate import Body, common_point, proven_gap, world_points
-from jostle.methods.closest_features.contact import gap_at_features, lowest_feature
+from jostle.methods.closest_features.contact import contact_kind, lowest_feature
 from jostle.methods.closest_features.polyhedron import EDGE, FACE, VERTEX, Polytope, open_polytope
 from jostle.methods.closest_features.regions import NONE, Feature, climb
 from jostle.methods.closest_features.walk import APART, INSIDE, Side, walk
@@ -166,13 +166,6 @@ def settle_pair(
     error = max(0.5 * touch, rounding)
     gap = proven_gap(a, b, at_a, at_b, closest, distance, error)
     return SettledPair(NEAR if distance < wanted else 0, distance, at_a, at_b, closest, steps, gap >= distance - error)
-
-
-@kernel(forceinline=True)
-def contact_kind(a: Body, b: Body, at_a: Feature, at_b: Feature, touch: float) -> int:
-    """Return whether bodies in contact touch or cross."""
-    overlap = -2.0 * touch
-    return TOUCHING if gap_at_features(a, b, at_a, at_b, overlap) >= overlap else CROSSING
 
 
 @kernel

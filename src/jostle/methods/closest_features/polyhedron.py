@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from jostle._types import Floats, Ints
 from jostle.errors import InputError
 from jostle.geometry.triangle import Triangle, face_at
+from jostle.geometry.unit_vectors import unit_vectors
 from jostle.geometry.vector import Vec3, dot, minus, point_at
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import Record, Rows, Run, Struct, float64, int32, row_opener
@@ -235,10 +236,7 @@ def _normals_of_loops(
 
 def _unit(vectors: Floats) -> Floats:
     # Scaled first: squares of products of 1e-30 vanish.
-    largest = np.abs(vectors).max(axis=1, keepdims=True)
-    scaled = vectors / np.where(largest > 0.0, largest, 1.0)
-    length = np.linalg.norm(scaled, axis=1, keepdims=True)
-    return scaled / np.where(length > 0.0, length, 1.0)
+    return unit_vectors(vectors / np.maximum(np.abs(vectors).max(axis=1, keepdims=True), np.finfo(float).tiny))
 
 
 def _codes_by_owner(owners: NDArray[np.int64], count: int) -> tuple[Ints, Ints]:

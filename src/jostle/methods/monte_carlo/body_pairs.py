@@ -58,7 +58,7 @@ def set_up_body_pairs(addresses: Addresses, body_a: Ints, body_b: Ints, poses: F
     known = 0
     for k in range(body_a.shape[0]):
         a, b, body_pair = as_int64(body_a[k]), as_int64(body_b[k]), work.body_pairs[k]
-        body_pair.body[0], body_pair.body[1], body_pair.rows, body_pair.decided = a, b, 0, 0
+        body_pair.body[0], body_pair.body[1], body_pair.decided = a, b, 0
         body_pair.moving = work.bodies[a].moving + work.bodies[b].moving > 0
         set_relative_pose(work, k, poses, scratch)
         # The body pairs of this frame and of the last are sorted alike.

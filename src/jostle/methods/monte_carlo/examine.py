@@ -283,7 +283,6 @@ def register_site(work: Work, pair: FacetPair, row: int) -> None:
         roots = roots_of(work, pair)
         work.payload[slot_of_root(work, roots)] |= HAS_ROWS
         queue_root(work, roots)
-    work.body_pairs[pair.body_pair].rows += 1
     work.relative[pair.body_pair].nearest = 0.0
 
 

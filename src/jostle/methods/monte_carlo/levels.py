@@ -13,9 +13,10 @@ This file decides only the grouping, so nothing in it can break the guarantee of
 from __future__ import annotations
 
 import threading
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jostle._types import Floats, Ints
 from jostle.geometry.morton import codes_of_points
@@ -253,9 +254,12 @@ def faces_around(faces: Ints, point_count: int) -> tuple[Ints, Ints]:
     Those of vertex v are ``around[first[v]:first[v + 1]]``.
     """
     corners = faces.ravel()
-    first = np.zeros(point_count + 1, np.int32)
-    np.cumsum(np.bincount(corners, minlength=point_count), out=first[1:])
-    return first, (np.argsort(corners, kind="stable") // 3).astype(np.int32)
+    return row_starts(corners, point_count), (np.argsort(corners, kind="stable") // 3).astype(np.int32)
+
+
+def row_starts(owner: NDArray[np.integer[Any]], count: int) -> Ints:
+    """Return (count + 1,) where the rows of each owner begin, sorted by owner."""
+    return np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=count))]).astype(np.int32)
 
 
 def _means(points: Floats, group: Ints, count: int) -> Floats:

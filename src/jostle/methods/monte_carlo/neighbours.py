@@ -21,7 +21,7 @@ from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.sort import sort_keys
-from jostle.methods.monte_carlo.levels import faces_around
+from jostle.methods.monte_carlo.levels import faces_around, row_starts
 
 CROWD = 64
 WINDOW = 16
@@ -91,10 +91,8 @@ def neighbours_of_parents(finer: Neighbours, parent: Ints, count: int) -> Neighb
     row, other = np.divmod(pair >> 1, max(count, 1))
     kind = pair & 1
     order = np.argsort((row * 2 + kind) * count + other)
-    first = np.zeros(count + 1, np.int32)
-    np.cumsum(np.bincount(row, minlength=count), out=first[1:])
     across = np.bincount(row[kind == 0], minlength=count).astype(np.int32)
-    return Neighbours(first, other[order].astype(np.int32), across)
+    return Neighbours(row_starts(row, count), other[order].astype(np.int32), across)
 
 
 def first_of_equals(rising: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -15,7 +15,7 @@ from jostle.kernels.numbers import as_int64
 from jostle.methods.monte_carlo.average_planes import cylinder_of, gap_of_cylinders, gap_of_facets, in_first_frame
 from jostle.methods.monte_carlo.packed import make_fresh
 from jostle.methods.monte_carlo.sharp_edges import gap_behind_planes
-from jostle.methods.monte_carlo.work import FacetPair, Work, in_order, pair_of, write_entry
+from jostle.methods.monte_carlo.work import FacetPair, Work, exchange, in_order, write_entry
 
 
 @kernel(forceinline=True)
@@ -26,25 +26,11 @@ def push(work: Work, pair: FacetPair) -> None:
 
 
 @kernel(forceinline=True)
-def exchange(work: Work, i: int, j: int) -> None:
-    """Exchange two entries of the stack."""
-    one, other = pair_of(work.stack[i]), pair_of(work.stack[j])
-    write_entry(work.stack[i], other)
-    write_entry(work.stack[j], one)
-
-
-@kernel(forceinline=True)
 def splits_first(work: Work, pair: FacetPair) -> bool:
     """Return whether to split the first facet: the larger one that has children."""
     if work.links[pair.a].level == 0:
         return False
     return work.links[pair.b].level == 0 or work.facets[pair.a].radius >= work.facets[pair.b].radius
-
-
-@kernel(forceinline=True)
-def has_edge_planes(work: Work, pair: FacetPair) -> bool:
-    """Return whether either facet has further planes."""
-    return work.links[pair.a].edge_row >= 0 or work.links[pair.b].edge_row >= 0
 
 
 @kernel(forceinline=True)
@@ -68,7 +54,7 @@ def refine(work: Work, pair: FacetPair) -> int:
         else:
             b = in_first_frame(relative, cylinder_of(work.facets[g]))
         gap = gap_of_cylinders(a, b, relative)
-        if gap <= 0.0 and has_edge_planes(work, finer):
+        if gap <= 0.0 and (work.links[finer.a].edge_row >= 0 or work.links[finer.b].edge_row >= 0):
             gap = max(gap, gap_behind_planes(work, finer, a, b))
         if gap > 0.0:
             if gap < state.closest_gap:
@@ -78,9 +64,9 @@ def refine(work: Work, pair: FacetPair) -> int:
         if gap < deepest:
             # The deepest comes first: where one row is enough, it is found sooner.
             deepest = gap
-            exchange(work, first, state.height - 1)
+            exchange(work.stack, first, state.height - 1)
     if state.height > first + 1:
-        exchange(work, first, state.height - 1)
+        exchange(work.stack, first, state.height - 1)
     return end - begin
 
 

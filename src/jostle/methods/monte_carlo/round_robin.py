@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from jostle.kernels.jit import kernel
 from jostle.kernels.sort import first_gap
-from jostle.methods.monte_carlo.work import Entry, FacetPair, Work, pair_of, write_entry
+from jostle.methods.monte_carlo.work import Entry, FacetPair, Work, exchange, pair_of, write_entry
 
 BELOW_ROWS_SHARE = 3  # parts of the work below pairs with rows, to one below the others: most regions appear beside others
 
@@ -55,9 +55,7 @@ def turn_pending(work: Work, first: int) -> None:
     for part in range(3):
         i, j = (first if part == 1 else 0), (first if part == 0 else count) - 1
         while i < j:
-            one, other = pair_of(entries[i]), pair_of(entries[j])
-            write_entry(entries[i], other)
-            write_entry(entries[j], one)
+            exchange(entries, i, j)
             i, j = i + 1, j - 1
 
 

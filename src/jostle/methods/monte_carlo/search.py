@@ -17,6 +17,7 @@ from jostle._types import Floats
 from jostle.interface.body_pairs import CandidatePairs
 from jostle.interface.frame import Bodies, Frame
 from jostle.kernels.arrays import read_only_view
+from jostle.kernels.buffers import doubled
 from jostle.kernels.random import random_state
 from jostle.methods.monte_carlo.body_pairs import BY_CAMERA, BY_MOTION, set_up_body_pairs
 from jostle.methods.monte_carlo.examine import examine
@@ -133,8 +134,8 @@ class Search:
         self._packed.follow(frame, boxes)
         self._frame, self._body_pairs = frame, pairs
         self._poses[: len(frame.poses)] = frame.poses
-        if len(work["body_pairs"]) < count:
-            work.put(**{name: _resized(work[name], 2 * count) for name in ("body_pairs", "known", "relative")})
+        while len(work["body_pairs"]) < count:
+            work.put(**{name: doubled(work[name]) for name in ("body_pairs", "known", "relative")})
         task.body_pairs, task.row_mode, task.clearance, task.error = count, row_mode, clearance, error
         body_a, body_b, before = (read_only_view(array) for array in (pairs.body_a, pairs.body_b, frame.poses_t0))
         work.begin_frame()
@@ -220,10 +221,3 @@ class Search:
             a, b, level[facet_a], (facet_a - first[a]).astype(np.int32), level[facet_b], (facet_b - first[b]).astype(np.int32),
             columns["distance"], columns["gap"], columns["age"], columns["region"], columns["kind"] > 0,
         )  # fmt: skip
-
-
-def _resized(array: NDArray[Any], count: int) -> NDArray[Any]:
-    """Return an array of `count` rows that begins with those of another."""
-    larger = np.zeros(count, array.dtype)
-    larger[: len(array)] = array
-    return larger

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from jostle._types import Floats, Ints
 from jostle.interface.method import Progress
 from jostle.methods.monte_carlo.frames import in_frames
-from jostle.methods.monte_carlo.levels import parents_by_level, sums_of_rows
+from jostle.methods.monte_carlo.levels import parents_by_level, row_starts, sums_of_rows
 from jostle.methods.monte_carlo.neighbours import first_of_equals, neighbours_of_faces, neighbours_of_parents
 from jostle.methods.monte_carlo.seed_order import far_apart_order
 from jostle.methods.monte_carlo.sharp_edges import edge_planes
@@ -138,9 +138,7 @@ def _coarser(vertices: Floats, finer: _Groups, parent: Ints) -> _Groups:
     pairs = np.repeat(parent, np.diff(finer.first)).astype(np.int64) * vertex_count + finer.under
     pairs.sort()
     facet, under = np.divmod(pairs[first_of_equals(pairs)], vertex_count)
-    first = np.zeros(count + 1, np.int32)
-    np.cumsum(np.bincount(facet, minlength=count), out=first[1:])
-    under = under.astype(np.int32)
+    first, under = row_starts(facet, count), under.astype(np.int32)
     towards = sums_of_rows(finer.towards, parent, count)
     discs, anchor = discs_of_groups(vertices, first, under, towards)
     return _Groups(discs, anchor, first, under, towards)
@@ -148,10 +146,9 @@ def _coarser(vertices: Floats, finer: _Groups, parent: Ints) -> _Groups:
 
 def _children(parent: NDArray[np.int64]) -> tuple[Ints, Ints]:
     """Return the children of each facet: child[child_first[f]:child_first[f + 1]]."""
-    first = np.zeros(len(parent) + 1, np.int32)
-    np.cumsum(np.bincount(parent[parent >= 0], minlength=len(parent)), out=first[1:])
     having = np.flatnonzero(parent >= 0)
-    return first, having[np.argsort(parent[having], kind="stable")].astype(np.int32)
+    owner = parent[having]
+    return row_starts(owner, len(parent)), having[np.argsort(owner, kind="stable")].astype(np.int32)
 
 
 def _one_after_the_other(firsts: list[Ints]) -> Ints:

@@ -371,18 +371,9 @@ def circle_with(d: Vec2, a: Vec2, b: Vec2, c: Vec2) -> EnclosingCircle:
     """
     best, without, middle = np.inf, 0, d
     for k in range(6):
-        if k == 0:
-            m, spare = halfway(d, a), 1
-        elif k == 1:
-            m, spare = halfway(d, b), 2
-        elif k == 2:
-            m, spare = halfway(d, c), 0
-        elif k == 3:
-            m, spare = circumcentre(d, a, b), 2
-        elif k == 4:
-            m, spare = circumcentre(d, b, c), 0
-        else:
-            m, spare = circumcentre(d, c, a), 1
+        # First through one other point, p, then through two, p and q.
+        p, q = (a, b) if k % 3 == 0 else ((b, c) if k % 3 == 1 else (c, a))
+        m, spare = (halfway(d, p), (k + 1) % 3) if k < 3 else (circumcentre(d, p, q), (k + 2) % 3)
         square = square_between(m, d)
         most = max(square_between(m, a), square_between(m, b), square_between(m, c))
         if most <= square * (1.0 + 1e-9) and square < best:

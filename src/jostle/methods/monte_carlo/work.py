@@ -105,7 +105,6 @@ class BodyPair(Record):
     """Two bodies that may meet, or one that may meet itself (§3.1)."""
 
     body: Run[int32, Literal[2]]
-    rows: int32
     decided: int32  # whether no further row of it is wanted
     cursor: Run[int32, Literal[2]]  # the next seed of each body
     drawn: int32  # seeds so far
@@ -355,6 +354,14 @@ def rigid_pose(pose: BodyPose | Relative) -> rigid.RigidPose:
 def write_entry(entry: Entry, pair: FacetPair) -> None:
     """Write a pair to an entry."""
     entry.body_pair, entry.a, entry.b = pair.body_pair, pair.a, pair.b
+
+
+@kernel(forceinline=True)
+def exchange(entries: Rows[Entry], i: int, j: int) -> None:
+    """Exchange two entries."""
+    one, other = pair_of(entries[i]), pair_of(entries[j])
+    write_entry(entries[i], other)
+    write_entry(entries[j], one)
 
 
 @kernel(forceinline=True)

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from jostle._types import Ints
 from jostle.geometry.rigid import pose_at, world_point
-from jostle.geometry.triangle import Bounds, Triangle, bounds_meet, triangle_bounds, triangle_from
-from jostle.geometry.triangle_triangle import triangles_touch
+from jostle.geometry.triangle import Bounds, Triangle, bounds_meet, triangle_bounds
 from jostle.geometry.vector import point_from, write_point_from
 from jostle.kernels.buffers import full
 from jostle.kernels.hash_set import EMPTY, HALF_WORD, KeyRow, enter_again, find_key, write_key
@@ -120,12 +119,6 @@ def boxes_overlap(a: PlacedFace, b: PlacedFace) -> bool:
     """Return whether the boxes of two listed faces share a point; exact."""
     box_a = Bounds(point_from(a.lower, 0), point_from(a.upper, 0))
     return bounds_meet(box_a, Bounds(point_from(b.lower, 0), point_from(b.upper, 0)))
-
-
-@kernel(forceinline=True)
-def placed_faces_touch(a: PlacedFace, b: PlacedFace) -> int:
-    """Return `triangles_touch` of two listed faces."""
-    return triangles_touch(triangle_from(a.corners, 0), triangle_from(b.corners, 0))
 
 
 @kernel(forceinline=True)

@@ -18,7 +18,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle.geometry.triangle import triangle_from
 from jostle.geometry.triangle_box import centred
+from jostle.geometry.triangle_triangle import triangles_touch
 from jostle.geometry.vector import point_at, point_from
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
@@ -30,7 +32,6 @@ from jostle.methods.octree_update.face_pairs import (
     boxes_overlap,
     list_faces,
     pair_of,
-    placed_faces_touch,
     put_on_checklist,
 )
 from jostle.methods.octree_update.node_checklist import ListedNodes, PlacedOctrees, node_meets_box, without_owners
@@ -232,7 +233,7 @@ def check_pair(work: Work, pair: int, i: int, j: int) -> bool:
         return False
     state.checked += 1
     state.triangle_tests += 1
-    kind = placed_faces_touch(work.placed[i], work.placed[j])
+    kind = triangles_touch(triangle_from(work.placed[i].corners, 0), triangle_from(work.placed[j].corners, 0))
     if kind == 0:
         return False
     row = work.rows[state.rows]
