@@ -54,7 +54,8 @@ def describe_pixels(views: Views, pixels: Pixels, frame: Frame, shapes: ShapesOf
     widest = int(views.size[pixels.view].max(initial=1))
     work = Workspace(widest, 4 * widest * widest)
     work.search.test = CONSERVATIVE if conservative else INTERVAL
-    rows = Pixels(*(read_only_view(column) for column in pixels[:4]), pixels.drawn)
+    view, pixel, low, high = (read_only_view(column) for column in (pixels.view, pixels.pixel, pixels.low, pixels.high))
+    rows = Pixels(view, pixel, low, high, pixels.drawn)
     tiles, to_world, direction = view_rows(views), read_only_view(views.to_world), read_only_view(views.direction)
     poses = read_only_view(frame.poses)
 

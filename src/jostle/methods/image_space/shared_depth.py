@@ -261,7 +261,8 @@ class _Maps:
         state = np.zeros(4, np.int64)
         run_in_slices(step, state, FIRST_SLICE)
         rows, drawn = int(view_comparison(state).rows), self.pixels + int(view_comparison(state).drawn)
-        found = Pixels(*numbers[:, :rows].copy(), *depths[:, :rows].copy(), drawn)
+        (view, pixel), (low, high) = numbers[:, :rows].copy(), depths[:, :rows].copy()
+        found = Pixels(view, pixel, low, high, drawn)
         left = np.flatnonzero(unsure)
         if len(left) and not (row_mode == ONE and rows):
             others = software.colliding_pixels(views.select(left), INTERVAL, row_mode, workers)
