@@ -118,7 +118,9 @@ def describe_rows(
 def mask_rows(work: Work, of_view: Ints, pixels: Ints, row: int, size: int) -> int:
     """Mask the pixels of all rows of the view of `row`; return the end of those rows."""
     mask, view, end = count_map(work, MASK, size), of_view[row], row
-    mask[:] = 0
+    for j in range(size):
+        for i in range(size):
+            mask[j, i] = 0
     while end < of_view.shape[0] and of_view[end] == view:
         mask[pixels[end] // size, pixels[end] % size] = 1
         end += 1
