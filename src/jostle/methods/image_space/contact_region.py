@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle._types import Floats, Ints
-from jostle.geometry.vector import Vec3, cross, divided, dot, length, minus, negative, point_at, point_from, times
+from jostle.geometry.vector import Vec3, cross, divided, dot, length, minus, point_at, point_from, times
 from jostle.interface.frame import Frame
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
@@ -102,12 +102,11 @@ def describe_rows(
         for k in range(row, end):
             pixel = as_int64(pixels[k])
             way = way_out(work, size, of_a, pixel)
+            between = Vec3(0.0, 0.0, 0.0)
             if way.known:
                 out_a = outward_normal(pair.a.mesh, poses[a], way.face_a, ray, way.forward)
-                out_b = outward_normal(pair.b.mesh, poses[b], way.face_b, ray, not way.forward)
-                write_normal(out_a, out_b, ray, way.forward, normal[k])
-            else:
-                write_direction(ray, way.forward, normal[k])
+                between = minus(out_a, outward_normal(pair.b.mesh, poses[b], way.face_b, ray, not way.forward))
+            write_normal(between, ray, way.forward, normal[k])
             first, second = (high[k], low[k]) if way.forward else (low[k], high[k])
             write_segment(to_world[view], pixel % size + 0.5, pixel // size + 0.5, first, second, segment[k])
         search.rows = end
@@ -190,16 +189,11 @@ def write_segment(to_world: Floats, x: float, y: float, first: float, second: fl
 
 
 @kernel
-def write_direction(direction: Vec3, forward: bool, normal: Floats) -> None:
-    """Write the view direction, or its opposite, as the normal (3,)."""
-    turned = direction if forward else negative(direction)
-    normal[0], normal[1], normal[2] = turned.x, turned.y, turned.z
+def write_normal(between: Vec3, direction: Vec3, forward: bool, normal: Floats) -> None:
+    """Write the unit vector (3,) of `between`, n_a - n_b of the faces at the way out.
 
-
-@kernel
-def write_normal(out_a: Vec3, out_b: Vec3, direction: Vec3, forward: bool, normal: Floats) -> None:
-    """Write the unit vector of n_a - n_b (3,) of the faces where the way out ends."""
-    between = minus(out_a, out_b)
+    The view direction, or its opposite, where that is too short.
+    """
     along = length(between)
     if not along > SHORTEST:
         between, along = times(1.0 if forward else -1.0, direction), 1.0
