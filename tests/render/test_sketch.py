@@ -6,7 +6,7 @@ import pytest
 from jostle.interface.overlay import Overlay
 from jostle.render import Camera, draw
 from jostle.render.panels import NOTHING, coloured, set_beside
-from jostle.render.sketch import BOX, POINT, SEGMENT, Sketch, dots, lines
+from jostle.render.sketch import BOX, POINT, SEGMENT, Sketch, dots, lines, sketch_of
 from tests.tiny import box
 
 CAMERA = Camera.looking_at([[-2, -2, -2], [2, 2, 2]], (0, 1, 0), width=120, height=120, perspective=False, margin=0.0)
@@ -63,6 +63,16 @@ def test_before_a_body_it_is_strong_and_behind_it_faint():
         if name != "behind":
             assert np.abs(pixels[row, column] - POINT).max() < 20
     assert strength["before"] == strength["on its surface"] > 3 * strength["behind"] > 0
+
+
+@pytest.mark.small
+def test_the_top_of_a_filled_box_is_lighter_than_its_bottom():
+    sketch = sketch_of(Overlay("", boxes=np.array([[[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]]])), CAMERA, fill=0.5)
+    corners, light = sketch.points[sketch.faces], sketch.colours.sum(axis=1)
+    top, bottom = ((corners[:, :, 2] == z).all(axis=1) for z in (1.0, 0.0))
+    assert top.sum() == bottom.sum() == 2
+    # Two triangles each, at the same two distances: far ones are paler.
+    assert (np.sort(light[top]) > np.sort(light[bottom]) + 20.0).all()
 
 
 @pytest.mark.small

@@ -204,9 +204,8 @@ def _filled_boxes(boxes: Floats, camera: Camera, opacity: float) -> Sketch:
     """Return the sides of boxes, lighter above and towards the light."""
     from jostle.shapes.build import box
 
-    corners = _corners_of_boxes(boxes)
-    faces = box().faces + 8 * np.arange(len(boxes))[:, None, None]
-    normals = np.repeat(np.array([[-1, 0, 0], [1, 0, 0], [0, -1, 0], [0, 1, 0], [0, 0, -1], [0, 0, 1]]), 2, axis=0)
+    corners, cube = _corners_of_boxes(boxes), box()
+    faces, normals = cube.faces + 8 * np.arange(len(boxes))[:, None, None], cube.face_normals
     # A camera sees at most one of the two sides of an axis.
     light = 0.72 + 0.2 * normals[:, 2] + 0.1 * (normals @ -camera.axes[2])
     base = np.array(BOX) * 0.35 + 165.0

@@ -27,7 +27,7 @@ class Look:
 
     def place(self, body_a, body_b):
         count = len(body_a)
-        tasks, frames = np.full((2 * count, TASK), -9, np.int32), np.empty((2 * count, 4, 3))
+        tasks, frames = np.full((2 * count, TASK), -9, np.int32), np.empty((2 * count, 3, 4))
         shape_of_body = np.arange(len(self.shapes), dtype=np.int32)
         found = look_up.place_shells(
             np.array(body_a, np.int32), np.array(body_b, np.int32), 0, count, shape_of_body, self.table.table, self.poses,
@@ -286,5 +286,5 @@ def test_a_shell_turned_by_a_pose_that_is_not_quite_orthonormal_is_placed_by_sol
     look.poses[:, :3, 3] += 1e4
     _, frames = look.place([0], [1])
     places = look.places(1, 0)
-    moved = look.shapes[1].points.astype(float) @ frames[0, :3].T + frames[0, 3]
+    moved = look.shapes[1].points.astype(float) @ frames[0, :, :3].T + frames[0, :, 3]
     assert np.abs(moved - places).max() < 1e-7

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle._types import Floats, Ints
-from jostle.geometry.vector import Vec3, cross, divided, dot, length, minus, negative, point_at, point_from, times
+from jostle.geometry.vector import Vec3, cross, divided, dot, length, minus, point_at, point_from, times
 from jostle.interface.frame import Frame
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
@@ -54,7 +54,8 @@ def describe_pixels(views: Views, pixels: Pixels, frame: Frame, shapes: ShapesOf
     widest = int(views.size[pixels.view].max(initial=1))
     work = Workspace(widest, 4 * widest * widest)
     work.search.test = CONSERVATIVE if conservative else INTERVAL
-    rows = Pixels(*(read_only_view(column) for column in pixels[:4]), pixels.drawn)
+    view, pixel, low, high = (read_only_view(column) for column in (pixels.view, pixels.pixel, pixels.low, pixels.high))
+    rows = Pixels(view, pixel, low, high, pixels.drawn)
     tiles, to_world, direction = view_rows(views), read_only_view(views.to_world), read_only_view(views.direction)
     poses = read_only_view(frame.poses)
 
@@ -101,12 +102,11 @@ def describe_rows(
         for k in range(row, end):
             pixel = as_int64(pixels[k])
             way = way_out(work, size, of_a, pixel)
+            between = Vec3(0.0, 0.0, 0.0)
             if way.known:
                 out_a = outward_normal(pair.a.mesh, poses[a], way.face_a, ray, way.forward)
-                out_b = outward_normal(pair.b.mesh, poses[b], way.face_b, ray, not way.forward)
-                write_normal(out_a, out_b, ray, way.forward, normal[k])
-            else:
-                write_direction(ray, way.forward, normal[k])
+                between = minus(out_a, outward_normal(pair.b.mesh, poses[b], way.face_b, ray, not way.forward))
+            write_normal(between, ray, way.forward, normal[k])
             first, second = (high[k], low[k]) if way.forward else (low[k], high[k])
             write_segment(to_world[view], pixel % size + 0.5, pixel // size + 0.5, first, second, segment[k])
         search.rows = end
@@ -117,7 +117,9 @@ def describe_rows(
 def mask_rows(work: Work, of_view: Ints, pixels: Ints, row: int, size: int) -> int:
     """Mask the pixels of all rows of the view of `row`; return the end of those rows."""
     mask, view, end = count_map(work, MASK, size), of_view[row], row
-    mask[:] = 0
+    for j in range(size):
+        for i in range(size):
+            mask[j, i] = 0
     while end < of_view.shape[0] and of_view[end] == view:
         mask[pixels[end] // size, pixels[end] % size] = 1
         end += 1
@@ -187,16 +189,11 @@ def write_segment(to_world: Floats, x: float, y: float, first: float, second: fl
 
 
 @kernel
-def write_direction(direction: Vec3, forward: bool, normal: Floats) -> None:
-    """Write the view direction, or its opposite, as the normal (3,)."""
-    turned = direction if forward else negative(direction)
-    normal[0], normal[1], normal[2] = turned.x, turned.y, turned.z
+def write_normal(between: Vec3, direction: Vec3, forward: bool, normal: Floats) -> None:
+    """Write the unit vector (3,) of `between`, n_a - n_b of the faces at the way out.
 
-
-@kernel
-def write_normal(out_a: Vec3, out_b: Vec3, direction: Vec3, forward: bool, normal: Floats) -> None:
-    """Write the unit vector of n_a - n_b (3,) of the faces where the way out ends."""
-    between = minus(out_a, out_b)
+    The view direction, or its opposite, where that is too short.
+    """
     along = length(between)
     if not along > SHORTEST:
         between, along = times(1.0 if forward else -1.0, direction), 1.0

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from jostle._types import Bools, Floats, Ints, Longs
 from jostle.errors import InputError
-from jostle.geometry.vector import Vec3, plus, point_from, times, write_point_from
+from jostle.geometry.vector import Vec3
 from jostle.interface.body_pairs import CandidatePairs
 from jostle.interface.frame import Frame
 from jostle.kernels.arrays import read_only_view
@@ -47,7 +47,7 @@ from jostle.methods.image_space.regions import (
     refuse_rounding,
     slack_of,
 )
-from jostle.methods.image_space.shape_table import Shapes, ShapesOfBodies, box_of_body, mesh_of_body, open_shapes
+from jostle.methods.image_space.shape_table import ShapesOfBodies, box_of_body, mesh_of_body, open_shapes
 from jostle.methods.image_space.software import Pixels, SoftwareRenderer, merged
 from jostle.methods.image_space.view_direction import MODES, ViewFrame, frame_of_direction, seen_body
 from jostle.methods.image_space.workspace import ALL, INTERVAL, ONE
@@ -91,8 +91,11 @@ class PixelLattice:
         axis = MODES[view]
         axes = frame_of_direction(Vec3(*(1.0 if k == axis else 0.0 for k in range(3))))
         self.axes = np.array(axes)
-        self.middle, self.extents = np.empty(3), np.empty((len(bodies), EXTENTS))
-        place_on_lattice(read_only_view(bodies), shapes.addresses, read_only_view(frame.poses), axes, self.middle, self.extents)
+        positions = frame.poses[bodies, :3, 3] if len(bodies) else np.zeros((1, 3))
+        self.middle, self.extents = 0.5 * positions.min(axis=0) + 0.5 * positions.max(axis=0), np.empty((len(bodies), EXTENTS))
+        origin, poses = Vec3(*self.middle.tolist()), read_only_view(frame.poses)
+        slack = place_on_lattice(read_only_view(bodies), shapes.addresses, poses, axes, origin, self.extents)
+        self.extents[:, EXTENT_SLACK] = slack
 
     def rectangles(self) -> Longs:
         """(n, 4) first and end pixel along x and along y of each body."""
@@ -261,7 +264,8 @@ class _Maps:
         state = np.zeros(4, np.int64)
         run_in_slices(step, state, FIRST_SLICE)
         rows, drawn = int(view_comparison(state).rows), self.pixels + int(view_comparison(state).drawn)
-        found = Pixels(*numbers[:, :rows].copy(), *depths[:, :rows].copy(), drawn)
+        (view, pixel), (low, high) = numbers[:, :rows].copy(), depths[:, :rows].copy()
+        found = Pixels(view, pixel, low, high, drawn)
         left = np.flatnonzero(unsure)
         if len(left) and not (row_mode == ONE and rows):
             others = software.colliding_pixels(views.select(left), INTERVAL, row_mode, workers)
@@ -291,11 +295,9 @@ class BodyMaps(NamedTuple):
 
 
 @kernel
-def place_on_lattice(bodies: Ints, addresses: Addresses, poses: Floats, axes: ViewFrame, middle: Floats, extents: Floats) -> None:
-    """Write the middle (3,) of bodies (n,), and extents (n, EXTENTS) about it."""
-    shapes, reach = open_shapes(addresses), 0.0
-    write_point_from(middle, 0, middle_of_places(bodies, poses))
-    origin = point_from(middle, 0)
+def place_on_lattice(bodies: Ints, addresses: Addresses, poses: Floats, axes: ViewFrame, origin: Vec3, extents: Floats) -> float:
+    """Write the extents (n, EXTENTS) of bodies (n,) about the origin; return their slack."""
+    shapes, reach, translation, local = open_shapes(addresses), 0.0, 0.0, 0.0
     for k in range(bodies.shape[0]):
         body = as_int64(bodies[k])
         found = extents_over(seen_body(mesh_of_body(shapes, body), poses[body], axes, origin), everywhere())
@@ -304,32 +306,9 @@ def place_on_lattice(bodies: Ints, addresses: Addresses, poses: Floats, axes: Vi
         extents[k, EXTENT_Y], extents[k, EXTENT_Y + 1] = lower.y, upper.y
         extents[k, EXTENT_Z], extents[k, EXTENT_Z + 1] = lower.z, upper.z
         reach = max(reach, abs(lower.x), abs(upper.x), abs(lower.y), abs(upper.y))
-    slack = slack_of(largest_lengths(bodies, shapes, poses), reach)
-    for k in range(bodies.shape[0]):
-        extents[k, EXTENT_SLACK] = slack
-
-
-@kernel
-def middle_of_places(bodies: Ints, poses: Floats) -> Vec3:
-    """Return the middle of the box about the positions of bodies."""
-    lowest, highest = Vec3(math.inf, math.inf, math.inf), Vec3(-math.inf, -math.inf, -math.inf)
-    for k in range(bodies.shape[0]):
-        pose = poses[bodies[k]]
-        x, y, z = pose[0, 3], pose[1, 3], pose[2, 3]
-        lowest = Vec3(min(lowest.x, x), min(lowest.y, y), min(lowest.z, z))
-        highest = Vec3(max(highest.x, x), max(highest.y, y), max(highest.z, z))
-    return plus(times(0.5, lowest), times(0.5, highest)) if bodies.shape[0] > 0 else Vec3(0.0, 0.0, 0.0)
-
-
-@kernel
-def largest_lengths(bodies: Ints, shapes: Shapes, poses: Floats) -> float:
-    """Return T + V of `slack_of`, the largest of all bodies."""
-    translation, local = 0.0, 0.0
-    for k in range(bodies.shape[0]):
-        body = as_int64(bodies[k])
         lengths = lengths_of(poses[body], box_of_body(shapes, body))
         translation, local = max(translation, lengths.translation), max(local, lengths.local)
-    return translation + local
+    return slack_of(translation + local, reach)
 
 
 @kernel

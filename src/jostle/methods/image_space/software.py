@@ -75,8 +75,9 @@ class Pixels(NamedTuple):
 
 def merged(one: Pixels, other: Pixels) -> Pixels:
     """Return the pixels of both, sorted; `drawn` is that of the first."""
-    both = Pixels(*(np.concatenate(columns) for columns in zip(one[:4], other[:4], strict=True)), one.drawn)
-    return both.select(np.lexsort((both.pixel, both.view)))
+    view, pixel = np.concatenate([one.view, other.view]), np.concatenate([one.pixel, other.pixel])
+    low, high = np.concatenate([one.low, other.low]), np.concatenate([one.high, other.high])
+    return Pixels(view, pixel, low, high, one.drawn).select(np.lexsort((pixel, view)))
 
 
 class SoftwareRenderer:

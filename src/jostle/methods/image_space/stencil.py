@@ -29,7 +29,9 @@ def render_set_and_test(set_body: DrawnBody, test_body: DrawnBody, far: Floats, 
     far is -inf where the body is not. Returns the number of faces drawn.
     """
     fill_map(far, -np.inf)
-    count[:] = 0
+    for j in range(count.shape[0]):
+        for i in range(count.shape[1]):
+            count[j, i] = 0
     drawn = draw_far(set_body, far, scratch)
     if drawn > 0:
         drawn += count_in_front(test_body, far, count, scratch)

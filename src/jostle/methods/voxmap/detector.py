@@ -52,7 +52,7 @@ from jostle.methods.voxmap.look_up import (
 )
 from jostle.methods.voxmap.map import GridSize
 from jostle.methods.voxmap.shape import VoxelShape
-from jostle.methods.voxmap.shape_arrays import END_PIECE, FIRST_PIECE, PAIR, TASK, ShapeArrays, numbers_record
+from jostle.methods.voxmap.shape_arrays import END_PIECE, FIRST_PIECE, PAIR, TASK, ShapeArrays, ShapeNumbers
 from jostle.methods.voxmap.show import shown_hits, shown_shells, shown_voxels
 from jostle.methods.voxmap.voxel_size import reach_of
 from jostle.report.assemble import filter_for_query
@@ -72,7 +72,7 @@ OVERLAYS = ("", "voxels", "shell", "hits")
 
 
 class Hits(NamedTuple):
-    """Sorted hits, with the tasks (m,TASK) and frames (m,4,3) they belong to.
+    """Sorted hits, with the tasks (m,TASK) and frames (m,3,4) they belong to.
 
     rows (2,n) hold the task and the point of each hit; -1 - k is the deep point k.
     """
@@ -150,7 +150,7 @@ class VoxmapDetector(Detector):
         """Look up the shells of all pairs, and the deep points where nothing hits."""
         count, poses = len(pairs.body_a), read_only_view(frame.poses)
         most = 2 * count if self._method.both else count
-        tasks, frames = np.empty((most, TASK), np.int32), np.empty((most, 4, 3))
+        tasks, frames = np.empty((most, TASK), np.int32), np.empty((most, 3, 4))
         near = 0
         for begin in range(0, count, PAIRS_AT_ONCE):
             near = place_shells(
@@ -327,16 +327,17 @@ def arrays_of(shape: VoxelShape, grouped: bool) -> list[NDArray[Any]]:
         normals=shape.normals,
         near=near.view(np.int32),
         near_coarse=coarse_bounds(near, GridSize(*(8 * n for n in band_blocks(shape.cells)))) if grouped and len(near) else none,
-        numbers=numbers_record(
-            voxel=shape.voxel,
-            origin=shape.origin,
-            cells=shape.cells,
-            middle=shape.middle,
-            radius=shape.radius,
-            point_count=len(shape.points),
-            band_step=shape.band_step,
-        ),
+        numbers=_numbers_of(shape),
     )
+
+
+def _numbers_of(shape: VoxelShape) -> NDArray[np.void]:
+    """Return the `ShapeNumbers` of a shape."""
+    numbers = np.zeros(1, ShapeNumbers.dtype)
+    for name in ("voxel", "origin", "cells", "middle", "radius", "band_step"):
+        numbers[name] = getattr(shape, name)
+    numbers["point_count"] = len(shape.points)
+    return numbers
 
 
 def _beyond(shape: VoxelShape, mesh: Mesh, reach: float) -> float:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from jostle._types import Bytes, Floats, Ints
 from jostle.geometry.contact_kind import A_IN_B, B_IN_A, CROSSING, TOUCHING
-from jostle.geometry.rigid import solve_relative_pose_into
+from jostle.geometry.rigid import RigidPose, moved_point, pose_at, pose_of, solve_relative_pose_into, turned_vector
 from jostle.geometry.vector import Vec3, dot, minus, plus, point_at, point_from, times, write_point
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_float64, as_int64
@@ -29,17 +29,12 @@ from jostle.methods.voxmap.look_up import FOUND_HIT, FOUND_POINT, FOUND_TASK, SL
 from jostle.methods.voxmap.map import GridSize
 from jostle.methods.voxmap.normals import area_of_point
 from jostle.methods.voxmap.shape_arrays import (
-    MapFrame,
     ShapeArrays,
-    frame_at,
     frame_in_map,
     is_filled,
     map_size,
     open_shape,
-    placed_by,
-    rows_of,
     task_at,
-    turned_by,
 )
 
 
@@ -55,7 +50,7 @@ class HitSource(NamedTuple):
     taker: int
     taker_body: int
     is_deep: bool
-    frame: MapFrame
+    frame: RigidPose
 
 
 class MeasuredHits(NamedTuple):
@@ -83,8 +78,8 @@ class DescribedSource(NamedTuple):
     middle: Vec3  # of the shell
     map_middle: Vec3  # of the map's body, in voxels
     square: float  # of the shell voxel's edge, 0 where areas do not count
-    giver_pose: MapFrame
-    taker_pose: MapFrame
+    giver_pose: RigidPose
+    taker_pose: RigidPose
     gives_a: bool
 
 
@@ -121,11 +116,11 @@ def keep_hits(tasks: Ints, frames: Floats, shapes: Addresses, rows: Ints, pair_h
         number = as_int64(rows[FOUND_TASK, row])
         task = task_at(tasks, number)
         feet, band = open_shape(shapes, task.shell).feet, band_of(open_shape(shapes, task.map), 1.0)
-        frame = frame_at(frames, number)
+        frame = pose_at(frames, number)
         while row < count and rows[FOUND_TASK, row] == number:
             point, hit = as_int64(rows[FOUND_POINT, row]), rows[FOUND_HIT, row] != 0
             if not hit:
-                hit = distance_and_gradient(placed_by(frame, shell_point(feet, point)), band)[0] < 0.0
+                hit = distance_and_gradient(moved_point(frame, shell_point(feet, point)), band)[0] < 0.0
                 if hit:
                     pair_hit[task.pair] = 1
             if hit:
@@ -140,7 +135,7 @@ def source_of_hit(tasks: Ints, frames: Floats, shapes: Addresses, poses: Floats,
     """Return the source of a hit; its frame is reversed for deep points."""
     task = task_at(tasks, number)
     if point >= 0:
-        return HitSource(task.pair, task.shell, task.shell_body, task.map, task.map_body, False, frame_at(frames, number))
+        return HitSource(task.pair, task.shell, task.shell_body, task.map, task.map_body, False, pose_at(frames, number))
     relative = np.empty((4, 4))
     solve_relative_pose_into(poses[task.shell_body], poses[task.map_body], relative)
     frame = frame_in_map(relative, open_shape(shapes, task.map), open_shape(shapes, task.shell))
@@ -175,7 +170,7 @@ def measure_hits(
             d, gradient = math.nan, Vec3(0.0, 0.0, 0.0)
             if banded:
                 foot = point_of_hit(giver.feet, giver, as_int64(rows[1, row]))
-                d, gradient = distance_and_gradient(placed_by(source.frame, foot), band)
+                d, gradient = distance_and_gradient(moved_point(source.frame, foot), band)
             out.bodies[0, row], out.bodies[1, row] = a, b
             out.distance[row] = d
             out.depth[row] = max(0.0, -d) if banded else d
@@ -221,8 +216,8 @@ def described_source(source: HitSource, giver: ShapeArrays, taker: ShapeArrays, 
         point_from(giver.numbers.middle, 0),
         Vec3(from_corner.x / edge, from_corner.y / edge, from_corner.z / edge),
         0.5 * voxel * voxel if counts else 0.0,
-        rows_of(poses[source.giver_body]),
-        rows_of(poses[source.taker_body]),
+        pose_of(poses[source.giver_body]),
+        pose_of(poses[source.taker_body]),
         gives_a,
     )
 
@@ -235,25 +230,25 @@ def describe_hit(
     """Write segment, normal, area and place of one hit."""
     edge = taker.numbers.voxel
     foot = point_of_hit(giver.feet, giver, point)
-    at = placed_by(source.frame, foot)
-    corner = voxel_of_hit(taker, placed_by(source.frame, point_of_hit(giver.points, giver, point)), at)
+    at = moved_point(source.frame, foot)
+    corner = voxel_of_hit(taker, moved_point(source.frame, point_of_hit(giver.points, giver, point)), at)
     origin = point_from(taker.numbers.origin, 0)
     centre = plus(origin, times(edge, Vec3(corner.x + 0.5, corner.y + 0.5, corner.z + 0.5)))
     normal = in_map = Vec3(0.0, 0.0, 0.0)
     if not source.is_deep:  # computed even if unused: a test costs more
         normal = shell_point(giver.normals, point)
-        in_map = times(edge, turned_by(source.frame, normal))
+        in_map = times(edge, turned_vector(source.frame, normal))
     out_of_map = way_out(gradient, in_map, minus(at, common.map_middle))
     # Where the giver is a, out of the taker is out of b: the opposite of from a into b.
     mine, sign = (0, -1.0) if common.gives_a else (1, 1.0)
-    in_world = times(sign, turned_by(common.taker_pose, out_of_map))
+    in_world = times(sign, turned_vector(common.taker_pose, out_of_map))
     shrink = 1.0 / math.sqrt(dot(in_world, in_world))
     write_point(out.normal, row, times(shrink, in_world))
     out.area[row] = area_of_point(normal, common.square) * max(0.0, -shrink * dot(in_map, out_of_map))
-    place = placed_by(common.giver_pose, plus(foot, common.middle))
+    place = moved_point(common.giver_pose, plus(foot, common.middle))
     write_point(out.place, row, place)
     write_point(out.segment[row], mine, place)
-    write_point(out.segment[row], 1 - mine, placed_by(common.taker_pose, centre))
+    write_point(out.segment[row], 1 - mine, moved_point(common.taker_pose, centre))
 
 
 @kernel

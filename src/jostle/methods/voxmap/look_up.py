@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle._types import Bytes, Floats, Ints, Singles
-from jostle.geometry.rigid import solve_relative_pose_into
-from jostle.geometry.vector import Vec3, dot, minus, point_from, times
+from jostle.geometry.rigid import RigidPose, moved_point, pose_at, pose_of, solve_relative_pose_into
+from jostle.geometry.vector import point_from, times
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.simd import (
@@ -47,14 +47,11 @@ from jostle.methods.voxmap.distance_band import MARGIN
 from jostle.methods.voxmap.map import GridSize
 from jostle.methods.voxmap.shape_arrays import (
     LookUpTask,
-    MapFrame,
     ShapeArrays,
-    frame_at,
     frame_in_map,
     is_filled,
     map_size,
     open_shape,
-    rows_of,
     task_at,
     write_frame,
     write_task,
@@ -173,10 +170,10 @@ def choose_shell(a: ShapeArrays, b: ShapeArrays) -> bool:
 
 
 @kernel(forceinline=True)
-def ball_misses_map(frame: MapFrame, shell: ShapeArrays, target: ShapeArrays) -> bool:
+def ball_misses_map(frame: RigidPose, shell: ShapeArrays, target: ShapeArrays) -> bool:
     """Return whether the ball about a shell is more than a voxel off the box of a map."""
-    at, size = frame.shift, map_size(target)
-    dx, dy, dz = max(0.0, -at.x, at.x - size.x), max(0.0, -at.y, at.y - size.y), max(0.0, -at.z, at.z - size.z)
+    x, y, z, size = frame.x.t, frame.y.t, frame.z.t, map_size(target)
+    dx, dy, dz = max(0.0, -x, x - size.x), max(0.0, -y, y - size.y), max(0.0, -z, z - size.z)
     reach = shell.numbers.radius / target.numbers.voxel * STRETCH + (1.0 + SLACK)
     return dx * dx + dy * dy + dz * dz > reach * reach
 
@@ -186,7 +183,7 @@ def place_shells(
     body_a: Ints, body_b: Ints, begin: int, end: int, shape_of_body: Ints, shapes: Addresses, poses: Floats, both: bool,
     tasks: Ints, count: int, frames: Floats,
 ) -> int:  # fmt: skip
-    """Add a task (n,TASK) and frame (n,4,3) for each shell that may meet a map.
+    """Add a task (n,TASK) and frame (n,3,4) for each shell that may meet a map.
 
     Takes the pairs begin … end - 1 and returns the new count. A shell and the voxels of its body lie in the box of its map, but for
     less than a voxel, and in its ball: a pair is skipped when the ball of either misses the box of the other.
@@ -214,9 +211,9 @@ def place_shells(
 
 
 @kernel(forceinline=True)
-def splat(a: Vec3) -> Lanes3:
+def splat(x: float, y: float, z: float) -> Lanes3:
     """Return a point in all lanes, rounded to float32."""
-    return Lanes3(f32x8_splat(a.x), f32x8_splat(a.y), f32x8_splat(a.z))
+    return Lanes3(f32x8_splat(x), f32x8_splat(y), f32x8_splat(z))
 
 
 @kernel(forceinline=True)
@@ -244,14 +241,15 @@ def eight_bits(bits: VoxelBits, p: Lanes3) -> np.uint32:
 
 
 @kernel(forceinline=True)
-def placed_shell(frame: MapFrame, shell: ShapeArrays, target: ShapeArrays) -> PlacedShell:
+def placed_shell(frame: RigidPose, shell: ShapeArrays, target: ShapeArrays) -> PlacedShell:
     """Return a shell in the voxels of a map."""
     voxel = target.numbers.voxel
+    x, y, z = frame.x, frame.y, frame.z
     return PlacedShell(
         shell.blocks,
         shell.balls,
         (shell.numbers.point_count + (BLOCK - 1)) // BLOCK,
-        LaneFrame(splat(frame.x), splat(frame.y), splat(frame.z), splat(frame.shift)),
+        LaneFrame(splat(x.x, x.y, x.z), splat(y.x, y.y, y.z), splat(z.x, z.y, z.z), splat(x.t, y.t, z.t)),
         f32x8_splat(STRETCH / voxel),
         f32x8_splat(np.float32(SLACK + ROUNDING * shell.numbers.radius / voxel)),
     )
@@ -261,7 +259,7 @@ def placed_shell(frame: MapFrame, shell: ShapeArrays, target: ShapeArrays) -> Pl
 def voxel_bits(words: Rows[int32], size: GridSize) -> VoxelBits:
     """Return the bits of a grid of voxels."""
     row, rows = (size.x + 3) >> 2, (size.y + 3) >> 2
-    return VoxelBits(words, splat(Vec3(float(size.x), float(size.y), float(size.z))), np.int32(row), np.int32(row * rows))
+    return VoxelBits(words, splat(float(size.x), float(size.y), float(size.z)), np.int32(row), np.int32(row * rows))
 
 
 @kernel(forceinline=True)
@@ -378,7 +376,7 @@ def look_up_shells(
         if row_mode != ALL and pair_hit[task.pair]:
             piece = task.end_piece
         shell_shape, map_shape = open_shape(shapes, task.shell), open_shape(shapes, task.map)
-        shell, target = placed_shell(frame_at(frames, number), shell_shape, map_shape), searched_map(map_shape, with_near)
+        shell, target = placed_shell(pose_at(frames, number), shell_shape, map_shape), searched_map(map_shape, with_near)
         while piece < task.end_piece and used < operations and rows <= room:
             groups = np.uint32(255)
             if grouped:
@@ -420,12 +418,11 @@ def look_up_deep_points(tasks: Ints, shapes: Addresses, poses: Floats, pair_hit:
         if pair_hit[task.pair] or deep.shape[0] == 0 or task.first_piece > 0:
             continue
         solve_relative_pose_into(poses[task.shell_body], poses[task.map_body], relative)
-        body = rows_of(relative)
-        scale, shift = 1.0 / shell.numbers.voxel, minus(body.shift, point_from(shell.numbers.origin, 0))
+        for axis in range(3):
+            relative[axis, 3] -= shell.numbers.origin[axis]
+        to_corner, scale = pose_of(relative), 1.0 / shell.numbers.voxel
         for k in range(deep.shape[0] // 3):
-            p = point_from(deep, 3 * k)
-            at = Vec3(dot(body.x, p) + shift.x, dot(body.y, p) + shift.y, dot(body.z, p) + shift.z)
-            if is_filled(shell, times(scale, at)):
+            if is_filled(shell, times(scale, moved_point(to_corner, point_from(deep, 3 * k)))):
                 if found < rows.shape[0]:
                     rows[found, 0], rows[found, 1] = number, -1 - k
                 found += 1

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-import numpy as np
-
 from jostle._types import Floats, Ints
-from jostle.geometry.vector import Vec3, dot, minus, plus, point_at, point_from, times, write_point
+from jostle.geometry.rigid import PoseRow, RigidPose, moved_point, pose_of
+from jostle.geometry.vector import Vec3, minus, point_from, times
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import One, Record, Rows, Run, Struct, float32, float64, int16, int32, int64, row_opener
@@ -45,18 +44,6 @@ class ShapeArrays(Struct):
 
 
 open_shape = row_opener(ShapeArrays)
-
-
-class MapFrame(NamedTuple):
-    """A shell in the voxels of a map: the rows of a matrix and a shift.
-
-    They apply to points relative to the middle of the shell.
-    """
-
-    x: Vec3
-    y: Vec3
-    z: Vec3
-    shift: Vec3
 
 
 class LookUpTask(NamedTuple):
@@ -99,51 +86,29 @@ def write_task(tasks: Ints, i: int, task: LookUpTask) -> None:
 
 
 @kernel(forceinline=True)
-def frame_at(frames: Floats, i: int) -> MapFrame:
-    """Return row i of frames (n,4,3)."""
-    return MapFrame(point_at(frames[i], 0), point_at(frames[i], 1), point_at(frames[i], 2), point_at(frames[i], 3))
+def write_frame(frames: Floats, i: int, frame: RigidPose) -> None:
+    """Write row i of frames (n,3,4)."""
+    x, y, z = frame.x, frame.y, frame.z
+    frames[i, 0, 0], frames[i, 0, 1], frames[i, 0, 2], frames[i, 0, 3] = x.x, x.y, x.z, x.t
+    frames[i, 1, 0], frames[i, 1, 1], frames[i, 1, 2], frames[i, 1, 3] = y.x, y.y, y.z, y.t
+    frames[i, 2, 0], frames[i, 2, 1], frames[i, 2, 2], frames[i, 2, 3] = z.x, z.y, z.z, z.t
 
 
 @kernel(forceinline=True)
-def write_frame(frames: Floats, i: int, frame: MapFrame) -> None:
-    """Write row i of frames (n,4,3)."""
-    write_point(frames[i], 0, frame.x)
-    write_point(frames[i], 1, frame.y)
-    write_point(frames[i], 2, frame.z)
-    write_point(frames[i], 3, frame.shift)
-
-
-@kernel(forceinline=True)
-def rows_of(pose: Floats) -> MapFrame:
-    """Return a pose (4,4) as matrix rows and shift."""
-    return MapFrame(
-        point_at(pose, 0), point_at(pose, 1), point_at(pose, 2), Vec3(pose[0, 3], pose[1, 3], pose[2, 3])
-    )  # fmt: skip
-
-
-@kernel(forceinline=True)
-def turned_by(frame: MapFrame, a: Vec3) -> Vec3:
-    """Return a direction in a frame."""
-    return Vec3(dot(frame.x, a), dot(frame.y, a), dot(frame.z, a))
-
-
-@kernel(forceinline=True)
-def placed_by(frame: MapFrame, a: Vec3) -> Vec3:
-    """Return a point in a frame."""
-    return plus(turned_by(frame, a), frame.shift)
-
-
-@kernel(forceinline=True)
-def frame_in_map(pose: Floats, shell: ShapeArrays, target: ShapeArrays) -> MapFrame:
-    """Return the frame of a shell in the voxels of a map.
+def frame_in_map(pose: Floats, shell: ShapeArrays, target: ShapeArrays) -> RigidPose:
+    """Return the map from points about a shell's middle to the voxels of a map.
 
     `pose` (4,4) is that of the shell's body relative to the map's.
     """
-    body = rows_of(pose)
-    scale = 1.0 / target.numbers.voxel
-    middle = placed_by(body, point_from(shell.numbers.middle, 0))
+    body = pose_of(pose)
+    x, y, z, scale = body.x, body.y, body.z, 1.0 / target.numbers.voxel
+    middle = moved_point(body, point_from(shell.numbers.middle, 0))
     shift = times(scale, minus(middle, point_from(target.numbers.origin, 0)))
-    return MapFrame(times(scale, body.x), times(scale, body.y), times(scale, body.z), shift)
+    return RigidPose(
+        PoseRow(scale * x.x, scale * x.y, scale * x.z, shift.x),
+        PoseRow(scale * y.x, scale * y.y, scale * y.z, shift.y),
+        PoseRow(scale * z.x, scale * z.y, scale * z.z, shift.z),
+    )
 
 
 @kernel(forceinline=True)
@@ -163,11 +128,3 @@ def is_filled(shape: ShapeArrays, at: Vec3) -> bool:
     word = ((k >> 2) * ((size.y + 3) >> 2) + (j >> 2)) * ((size.x + 3) >> 2) + (i >> 2)
     bits = as_int64(shape.words[2 * word + ((k >> 1) & 1)])
     return (bits >> (((k & 1) << 4) | ((j & 3) << 2) | (i & 3))) & 1 != 0
-
-
-def numbers_record(**numbers: object) -> np.ndarray[tuple[int], np.dtype[np.void]]:
-    """Return the `ShapeNumbers` of one shape from named values."""
-    made = np.zeros(1, ShapeNumbers.dtype)
-    for name, value in numbers.items():
-        made[name] = value
-    return made
