@@ -83,7 +83,7 @@ def test_a_saved_world(jostle, tmp_path):
         (["spheres", "--dt", "0"], "dt is 0.0"),
         (["spheres", "--cube", "-1"], "cube is -1.0; it must be a positive length"),
         (["spheres", "--cube", "1"], "is not inside of the cube of edge 1"),
-        (["spheres", "--friction", "0.5"], "knows no restitution and no friction"),
+        (["spheres", "--friction", "0.5"], "has no restitution and no friction"),
         (["spheres", "--mass", "1", "--density", "1"], "give one of them"),
         (["spheres", "--record", "no/such/folder/out.npz"], "there is no folder no/such/folder"),
         (["spheres", "--record", "."], "this is a folder; name a file"),

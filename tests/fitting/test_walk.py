@@ -1,4 +1,4 @@
-"""Walks: where a body stops is what geometry says, whatever it slides along it does not come too near to."""
+"""Walks: stops against geometry, and sliding that keeps its separation."""
 
 import csv
 

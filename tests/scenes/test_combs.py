@@ -1,4 +1,4 @@
-"""The combs of Baciu, Wong and Sun: exactly five collisions from a known frame on, at a single exact point where tips meet."""
+"""The combs: exactly five collisions from a known frame on, at exact points."""
 
 from fractions import Fraction
 
@@ -7,7 +7,7 @@ import pytest
 
 from jostle import InputError, scenes
 from jostle.report.report import Kind
-from jostle.scenes.combs import HEIGHT, MOTIONS, PLACES, STEP, along_the_axes, cone_of_a_comb
+from jostle.scenes.combs import HEIGHT, MOTIONS, PLACES, STEP, axis_rotation, comb_cone
 
 FIVE = {(k, k + 5) for k in range(5)}
 
@@ -67,7 +67,7 @@ def test_boxes_of_aligned_tips_do_not_overlap_before_they_touch_those_of_offset_
 
 @pytest.mark.parametrize("faces", [40, 100, 1_000, 3_000])
 def test_cones_are_exactly_convex_nearly_cones_and_about_as_large_as_asked_for(faces):
-    mesh = cone_of_a_comb(faces)
+    mesh = comb_cone(faces)
     assert mesh.is_closed
     assert mesh.is_convex
     assert len(mesh.faces) == pytest.approx(faces, rel=0.21)
@@ -78,10 +78,10 @@ def test_cones_are_exactly_convex_nearly_cones_and_about_as_large_as_asked_for(f
 
 @pytest.mark.small
 def test_the_24_ways_along_the_axes_are_exact_and_different():
-    ways = [along_the_axes(number) for number in range(24)]
+    ways = [axis_rotation(number) for number in range(24)]
     assert len({way.tobytes() for way in ways}) == 24
     assert (ways[0] == np.eye(4)).all()
-    assert (along_the_axes(24) == ways[0]).all()
+    assert (axis_rotation(24) == ways[0]).all()
     for way in ways:
         assert (way[:3, :3] @ way[:3, :3].T == np.eye(3)).all()
         assert np.linalg.det(way[:3, :3]) == pytest.approx(1.0)

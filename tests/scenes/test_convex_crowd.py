@@ -1,4 +1,4 @@
-"""The crowds of Baciu, Wong and Sun: convex, of the sizes printed, on ways that do not depend on them, barely in each other."""
+"""The convex crowds: printed sizes, paths independent of them, little penetration."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Two hands that grasp a ball: the faces of table 1, rigid bones that hang together, fingers that stop when they touch."""
+"""Two hands grasp a ball: table 1's faces, rigid bones, fingers that stop."""
 
 import sys
 from itertools import pairwise

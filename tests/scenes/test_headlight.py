@@ -1,4 +1,4 @@
-"""The headlight: a scene as large as the paper's, apart at the start, with ways out that are free and ways that are not."""
+"""The headlight: parts apart at the start, with free and with blocked paths."""
 
 import numpy as np
 import pytest
@@ -149,10 +149,13 @@ def test_values_that_make_no_headlight_are_refused(values, words):
 
 
 @pytest.mark.small
-def test_bodies_on_a_track_are_led_along_it_and_stay_at_its_end():
+def test_bodies_on_a_track_follow_it_and_stay_at_its_end():
     track = np.array([translation((k, 0.0, 0.0)) for k in range(3)])
-    led, other = MovingBody("led", box(), track=track), MovingBody("other", box(), translation((0, 5, 0)), np.array([0, 0.5, 0]))
-    stepper = scenes.Stepper([led, other])
+    kinematic, other = (
+        MovingBody("kinematic", box(), track=track),
+        MovingBody("other", box(), translation((0, 5, 0)), np.array([0, 0.5, 0])),
+    )
+    stepper = scenes.Stepper([kinematic, other])
     places = []
     for _ in range(5):
         places.append(stepper.poses[:, :3, 3].tolist())
@@ -161,7 +164,7 @@ def test_bodies_on_a_track_are_led_along_it_and_stay_at_its_end():
     assert [place[0][0] for place in places] == [0.0, 1.0, 2.0, 2.0, 2.0]
     assert [place[1][1] for place in places] == [5.0, 5.5, 6.0, 6.5, 7.0]
     with pytest.raises(InputError, match="track"):
-        scenes.Stepper([led], 20.0)
+        scenes.Stepper([kinematic], 20.0)
 
 
 @pytest.mark.small

@@ -1,4 +1,4 @@
-"""The knee: closed parts that are apart, a capsule with two holes, a probe that touches what it is led along and nothing else."""
+"""The knee: closed parts apart, two portals, a probe that touches its goals."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What the words of a command stand for: each kind of file and scene, told apart by what the file says of itself."""
+"""The words of a command: each kind of file and scene, by the content of the file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scenes of Lock and Wills: polytopes that take their share of the cube, and pairs that collide and part."""
+"""Polytopes that fill their share of the cube, and pairs that collide and part."""
 
 import numpy as np
 import pytest

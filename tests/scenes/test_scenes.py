@@ -1,4 +1,4 @@
-"""The named scenes: deterministic, as large as the papers say, inside their cubes; things meet, bend and deform in them."""
+"""The named scenes: deterministic, with the papers' sizes, inside their cubes."""
 
 import hashlib
 import inspect
@@ -47,7 +47,7 @@ SMALL = {
     "tour": {"faces": 120, "frames": 12},
 }
 
-# Bodies that are led, or differ in speed.
+# Bodies that are kinematic, or differ in speed.
 UNEVEN = (
     "room", "shrine", "headlight", "knee", "polytopes", "combs", "grasping", "sphere_and_torus", "horseshoe_and_clover",
     "dragon_and_bunny", "tour",

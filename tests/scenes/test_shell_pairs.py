@@ -1,4 +1,4 @@
-"""The three pairs of Guy and Debunne: numbers of faces, several regions, contacts that come and go, closed ways, bounded waves."""
+"""The pairs of Guy and Debunne: face counts, regions, closed paths, bounded waves."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""The shrine: as many faces as the paper's, parts that are closed but for one, and hands that bring each to where it touches."""
+"""The shrine: the paper's face count, one open part, hands that place parts."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The stepper against closed forms: straight motion, rotation, walls, exchange, stop. Numbers are chosen so that sums are exact."""
+"""The stepper against closed forms: motion, rotation, walls, exchange, stop."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Files made to break a reader, and a process of their own to read them in: with little memory, and not for ever."""
+"""Files made to break a reader, and a process with little memory to read them in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Analytic surfaces: crossings against the formula of the inside, maps of the true solid, and what a mesh does with its surface."""
+"""Analytic surfaces: crossings against formulas, voxel maps, and their meshes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every shape: exact face count, closed, manifold, outward, without empty faces or crossings, and the same each time."""
+"""Every shape: exact face count, closed, manifold, outward, without crossings."""
 
 from __future__ import annotations
 

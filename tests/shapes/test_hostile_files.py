@@ -1,4 +1,4 @@
-"""Files made to break a reader: each is refused with its name and the reason, in little memory, and nothing outside is read."""
+"""Files made to break a reader are refused by name and reason, in little memory."""
 
 from __future__ import annotations
 

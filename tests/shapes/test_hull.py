@@ -1,4 +1,4 @@
-"""Convex hulls: closed, outward, exactly convex, with the corners that rational arithmetic finds, and flat input refused."""
+"""Convex hulls: closed, outward, exactly convex, against an exact oracle."""
 
 from __future__ import annotations
 

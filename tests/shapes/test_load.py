@@ -1,4 +1,4 @@
-"""Mesh files: every format round, in the file's order, exactly; and every broken file refused by name and reason."""
+"""Mesh files: every format in file order, exactly; broken files refused by name."""
 
 from __future__ import annotations
 

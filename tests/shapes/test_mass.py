@@ -1,4 +1,4 @@
-"""Volume, centre of mass and inertia against formulas and rational arithmetic; principal axes; what is refused."""
+"""Volume, centre of mass and inertia against formulas and rational arithmetic."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""Mesh: exact welding, closedness, components, digest, immutability, and messages that name field and index."""
+"""Mesh: exact welding, closedness, components, digest, immutability, messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fans, sheets and parts of meshes, and on which side of a sheet the inside is."""
+"""Fans, sheets and parts of meshes, and the inner side of a sheet."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Polygons of files: whatever their shape, their triangles cover them once, and those of convex ones are the fan."""
+"""Polygons of files: triangles cover them once, and convex ones become a fan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How deep the vertices of one closed surface lie inside another, by means that the simulation does not use."""
+"""Depth of vertices of one closed surface inside another, without the simulation."""
 
 import numpy as np
 

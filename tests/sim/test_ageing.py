@@ -1,9 +1,9 @@
-"""Ages of pairs, which of them are worked on, and which vertices are frozen."""
+"""Ages of pairs, active pairs, and frozen vertices."""
 
 import numpy as np
 import pytest
 
-from jostle.sim.ageing import FrozenVertices, grow_older, simplify, take_speeds
+from jostle.sim.ageing import FrozenVertices, grow_older, simplify, update_speeds
 from jostle.sim.back_projection import FacetPairs
 from jostle.sim.facet_pairs import chosen_pairs, no_pairs, with_remembered
 from jostle.sim.surfaces import FIXED, SOFT, Surfaces
@@ -70,7 +70,7 @@ def test_only_one_pair_of_two_nodes_is_worked_on_when_all_of_them_are_old():
 def test_slip_is_the_speed_of_two_facets_relative_to_each_other_and_speed_that_of_the_faster():
     surfaces, rng = surfaces_of([0] * 8), np.random.default_rng(5)
     pairs, ways = pairs_of([(0, 4), (3, 6)]), rng.normal(size=(24, 3))
-    take_speeds(surfaces, ways, pairs, 10.0)
+    update_speeds(surfaces, ways, pairs, 10.0)
     for p, (a, b) in enumerate(((0, 4), (3, 6))):
         one, other = (10.0 * ways[3 * face : 3 * face + 3].mean(axis=0) for face in (a, b))
         assert pairs.slip[p] == pytest.approx(np.linalg.norm(one - other))

@@ -1,4 +1,4 @@
-"""The clearance of a detection: it covers the way that surfaces may come nearer within a step, and little more."""
+"""The clearance of a detection covers the approach of surfaces in a step."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Back projection of pairs of facets: planes, Δ, who gives way, friction, sticking; against discs, least squares and by hand."""
+"""Back projection of facet pairs: planes, Δ, compliance, friction, sticking."""
 
 import math
 
@@ -10,7 +10,7 @@ from jostle.geometry.pose import translation
 from jostle.shapes import build
 from jostle.sim import SoftMaterial, SoftSimulation
 from jostle.sim.back_projection import LARGEST_SHIFT, FacetPairs, average_normal, meeting_of, planes_for, project_pairs, set_planes
-from jostle.sim.surfaces import facet_of, way_of
+from jostle.sim.surfaces import displacement_of, facet_of
 
 pytestmark = pytest.mark.small
 
@@ -202,7 +202,7 @@ def slip_after(kinds, friction):
     before = momentum()
     project(friction)
     nodes, frames = simulation._arrays.nodes, simulation._frames
-    ways = [np.array(way_of(surfaces, nodes, frames, k, faces[k], *middles[k], 0.01)) for k in (0, 1)]
+    ways = [np.array(displacement_of(surfaces, nodes, frames, k, faces[k], *middles[k], 0.01)) for k in (0, 1)]
     return (ways[1] - ways[0])[:2], momentum() - before
 
 

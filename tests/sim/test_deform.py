@@ -1,4 +1,4 @@
-"""The deformable model: the stiffness that was asked for, momentum, energy, and what is refused."""
+"""The deformable model: stiffness, momentum, energy, and refused materials."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Tumbling: energy and angular momentum stay, the turn is that of the analytic top, and the explicit integrator gains."""
+"""Tumbling: energy and angular momentum against the analytic top."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Lattices: what they weigh, how surfaces are embedded, and which cells there are."""
+"""Lattices: mass, embedded surfaces and cells."""
 
 import numpy as np
 import pytest

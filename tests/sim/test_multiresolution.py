@@ -1,4 +1,4 @@
-"""The lattice is refined where a collision is probable, before it comes about, and coarse again some time after."""
+"""Lattices are refined before a probable collision, and coarse again after it."""
 
 import numpy as np
 import pytest
@@ -133,7 +133,7 @@ def test_pairs_of_the_last_step_that_are_still_near_are_kept_though_a_report_lac
         simulation, nothing = squeeze.simulation, np.empty(0, np.int32)
         assert simulation.pairs.held.any()
         held = set(zip(simulation.pairs.face_a[simulation.pairs.held], simulation.pairs.face_b[simulation.pairs.held], strict=True))
-        simulation._choose((nothing,) * 4, True, simulation._question())
+        simulation._choose((nothing,) * 4, True, simulation._next_query())
         left = set(zip(simulation.pairs.face_a, simulation.pairs.face_b, strict=True))
         kept.append(len(held & left) / len(held))
     assert kept[0] == 0.0

@@ -1,4 +1,4 @@
-"""Lattices with cells of two sizes: what they weigh and store, and what hangs where."""
+"""Lattices with cells of two sizes: mass, stored energy and hanging nodes."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Responses: exchange to the bit, impulses against the laws that they must keep and formulas for simple cases."""
+"""Responses: exchange to the bit, impulses against conservation laws and formulas."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Scenes as simulations: what starts with which velocity, what is led, and what a run records and counts."""
+"""Scenes as simulations: initial velocities, kinematic bodies, counts of a run."""
 
 import numpy as np
 import pytest

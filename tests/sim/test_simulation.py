@@ -1,4 +1,4 @@
-"""The simulation as a whole: energy over 1,000 frames, momentum, walls, gravity, led bodies, what is refused."""
+"""The simulation as a whole: energy, momentum, walls, gravity, refused input."""
 
 import numpy as np
 import pytest
@@ -176,12 +176,20 @@ def test_explicit_euler_gains_energy_in_a_cube_with_gravity_and_semi_implicit_do
     assert ends["explicit"] > 0.2
 
 
-def test_led_bodies_push_and_are_not_pushed():
+def test_the_older_name_of_kinematic_bodies_works_with_a_warning():
+    world = World()
+    world.add(box(), name="hand")
+    with pytest.warns(DeprecationWarning, match="led=… is kinematic=… now"):
+        simulation = Simulation(world, led=["hand"], cube=None)
+    assert not simulation.free.any()
+
+
+def test_kinematic_bodies_push_and_are_not_pushed():
     for response in ("exchange", "impulse"):
         world = World()
         hand = world.add(box((-1, -1, -1), (0, 1, 1)), translation((-1.0, 0, 0)), "hand")
         world.add(build.icosphere(2, 0.5), translation((1.0, 0, 0)), "ball")
-        simulation = Simulation(world, response=response, led=["hand"], dt=0.1, cube=None)
+        simulation = Simulation(world, response=response, kinematic=["hand"], dt=0.1, cube=None)
         for k in range(30):
             hand.pose = translation((-1.0 + 0.1 * (k + 1), 0, 0))
             simulation.step()
@@ -191,11 +199,11 @@ def test_led_bodies_push_and_are_not_pushed():
         assert simulation.velocity[0] == pytest.approx([1.0, 0, 0])
 
 
-def test_a_turning_led_body_hits_with_its_rim():
+def test_a_turning_kinematic_body_hits_with_its_rim():
     world = World()
     bat = world.add(build.box((4.0, 0.2, 0.2)), name="bat")
     world.add(build.icosphere(2, 0.3), translation((1.8, 0.6, 0.0)), "ball")
-    simulation = Simulation(world, response="impulse", led=[bat], dt=0.05, cube=None, restitution=0.0)
+    simulation = Simulation(world, response="impulse", kinematic=[bat], dt=0.05, cube=None, restitution=0.0)
     for k in range(8):
         bat.pose = rotation_about((0.0, 0.0, 1.0), 0.05 * (k + 1))
         simulation.step()
@@ -250,7 +258,7 @@ def test_masses():
         ({"cube": 0.0}, "cube is 0.0"),
         ({"integrator": "rk4"}, "choose one of semi_implicit, explicit"),
         ({"response": "penalty"}, "choose one of exchange, impulse"),
-        ({"restitution": 0.5}, "knows no restitution"),
+        ({"restitution": 0.5}, "has no restitution"),
         ({"response": "impulse", "restitution": 1.5}, "between 0 and 1"),
         ({"response": "impulse", "friction": -1.0}, "friction is -1.0"),
         ({"dt": 0.0}, "dt is 0.0"),
@@ -258,8 +266,8 @@ def test_masses():
         ({"gravity": 9.81}, r"gravity has shape \(\); pass three numbers"),
         ({"gravity": (0.0, 0.0, -np.inf)}, r"^gravity is \[0.0, 0.0, -inf\]; it must be finite"),
         ({"gravity": "down"}, "gravity has dtype <U4; pass real numbers"),
-        ({"led": ["nobody"]}, "no body is called 'nobody'"),
-        ({"led": ["left"], "velocity": [[1.0, 0, 0], [0, 0, 0]]}, "static or led; leave it 0"),
+        ({"kinematic": ["nobody"]}, "no body is called 'nobody'"),
+        ({"kinematic": ["left"], "velocity": [[1.0, 0, 0], [0, 0, 0]]}, "static or kinematic; leave it 0"),
     ],
 )
 def test_what_is_refused(settings, message):

@@ -1,4 +1,4 @@
-"""Soft bodies in contact squeeze, bulge, part, rest, rub and stick; what is left of an overlap is measured by winding numbers."""
+"""Soft bodies squeeze, bulge, part, rest, rub and stick."""
 
 import math
 
@@ -159,12 +159,12 @@ def test_sticky_bodies_part_only_above_a_speed(speed, together):
     assert bool(simulation.pairs.held.any()) == together
 
 
-def test_led_bodies_push_and_free_rigid_bodies_are_pushed():
+def test_kinematic_bodies_push_and_free_rigid_bodies_are_pushed():
     world = World()
     world.add(build.box((1.0, 1.0, 1.0)), translation((-1.6, 0.0, 0.0)), "piston")
     world.add(build.blob(300, roughness=0.0), name="ball", deformable=True)
     world.add(build.box((1.0, 1.0, 1.0)), translation((1.6, 0.0, 0.0)), "crate")
-    simulation = SoftSimulation(world, {"ball": SoftMaterial(cells=5)}, led=["piston"], density=500.0, dt=1 / 60)
+    simulation = SoftSimulation(world, {"ball": SoftMaterial(cells=5)}, kinematic=["piston"], density=500.0, dt=1 / 60)
     for _ in range(60):
         world["piston"].pose = translation((0.01, 0.0, 0.0)) @ world["piston"].pose
         simulation.step()
@@ -225,8 +225,8 @@ class TestWhatIsRefused:
             SoftSimulation(self.world(), {"bod": SoftMaterial()})
         with pytest.raises(InputError, match="soft is empty"):
             SoftSimulation(self.world(), {})
-        with pytest.raises(InputError, match="led and soft"):
-            SoftSimulation(self.world(), {"body": SoftMaterial()}, led=["body"])
+        with pytest.raises(InputError, match="kinematic and soft"):
+            SoftSimulation(self.world(), {"body": SoftMaterial()}, kinematic=["body"])
         world = self.world()
         world.add(build.box(), translation((5.0, 0.0, 0.0)), "other", deformable=True)
         with pytest.raises(InputError, match="'other' is deformable, but has no material"):

@@ -1,4 +1,4 @@
-"""Two soft bodies between two plates squeeze, bulge and part again; overlaps are  winding numbers, volumes by analysis."""
+"""Two soft bodies between plates squeeze, bulge and part."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Walls: places and velocities against a body that is followed from wall to wall in rational numbers."""
+"""Walls: positions and velocities against reflections in rational numbers."""
 
 from fractions import Fraction
 
@@ -58,6 +58,6 @@ def test_a_body_that_fills_the_cube_stays_in_the_middle():
     assert reflected(0.2, 3.0, 0.0, 1.0) == (0.0, -3.0)
 
 
-def test_what_is_set_beyond_a_wall_is_led_inward():
+def test_what_is_set_beyond_a_wall_is_sent_inward():
     place, velocity = reflected(1.25, -2.0, 1.0, 1.0)
     assert (place, velocity) == (0.75, -2.0)

@@ -1,4 +1,4 @@
-"""Fitting: move a part along a path and report whether it comes out, or what blocks it.
+"""Fitting: move a part along a path, and report whether it comes out.
 
     from jostle import World, fitting
     world = World("bounding_tree")
@@ -6,8 +6,8 @@
     result = fitting.walk(world, "cover", fitting.read_path("poses.csv"), separation=0.1)
     print(result.removed, result.blocked_by)
 
-`path.py` reads and writes paths, `walk.py` goes along them, `slide.py` finds the motion that contacts allow, `trace.py` writes what
-came of it. `jostle` itself does not import this package.
+`path.py` reads and writes paths, `walk.py` follows them, `slide.py` finds the motion that contacts allow, `trace.py` writes the
+result. `jostle` itself does not import this package.
 """
 
 from jostle.fitting.path import RecordedPath, read_path, write_path

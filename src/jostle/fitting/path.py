@@ -17,6 +17,7 @@ from jostle import cast
 from jostle._types import Floats
 from jostle.atomic_file import atomic_write
 from jostle.errors import InputError
+from jostle.geometry.quaternion import rotation_of_quaternion
 
 HEADER = ("time", "x", "y", "z", "qw", "qx", "qy", "qz")
 UNIT_TOLERANCE = 1e-3  # largest deviation of a quaternion's length from 1 in a file: enough for four written digits
@@ -50,12 +51,9 @@ class RecordedPath:
         shape = cast.as_array(self.poses, "", "poses").shape
         if len(shape) != 3 or shape[1:] != (4, 4) or shape[0] == 0:
             raise InputError(f"poses has shape {shape}; a path is (n, 4, 4) with at least one pose")
-        poses = cast.as_poses(self.poses, shape[0], lambda _: "path")
-        times = (
-            np.arange(shape[0], dtype=np.float64)
-            if self.times is None
-            else cast.as_array(self.times, "", "times").astype(np.float64)
-        )
+        poses = cast.as_poses(self.poses, shape[0], ["path"] * shape[0])
+        times = np.arange(shape[0]) if self.times is None else cast.as_array(self.times, "", "times")
+        times = times.astype(np.float64)
         if times.shape != shape[:1]:
             raise InputError(f"times has shape {times.shape}; it must be ({shape[0]},), one for each pose")
         wrong = ~(np.isfinite(times) & np.append(True, np.diff(times) > 0.0))
@@ -89,17 +87,16 @@ def read_path(file: str | PathLike[str]) -> RecordedPath:
     if not kept or tuple(name.strip().lower() for name in kept[0][1].split(",")) != HEADER:
         line = f", line {kept[0][0]}" if kept else ""
         raise InputError(f"{file}{line}: the header of a path is {','.join(HEADER)}")
-    rows, lines = [], []
+    rows: list[list[float]] = []
     for number, line in kept[1:]:
         rows.append(_numbers(line, f"{file}, line {number}"))
-        lines.append(number)
         if len(rows) > 1 and rows[-1][0] <= rows[-2][0]:
             raise InputError(f"{file}, line {number}: time is {rows[-1][0]:g} after {rows[-2][0]:g}; times grow from line to line")
     if not rows:
         raise InputError(f"{file}: there are no poses below the header")
     table = np.array(rows)
     poses = np.tile(np.eye(4), (len(table), 1, 1))
-    for pose, row, number in zip(poses, table, lines, strict=True):
+    for pose, row, (number, _) in zip(poses, table, kept[1:], strict=True):
         pose[:3, :3] = _rotation(row[4:], f"{file}, line {number}")
         pose[:3, 3] = row[1:4]
     try:
@@ -120,8 +117,7 @@ def write_path(path: RecordedPath, file: str | PathLike[str]) -> None:
 
 def write_table(file: str | PathLike[str], header: tuple[str, ...], rows: list[list[str]]) -> None:
     """Write lines of a table under a header, at once."""
-    target = cast.as_path(file, "file")
-    with atomic_write(target) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
+    with written_whole(cast.as_path(file, "file")) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
         csv.writer(stream, lineterminator="\n").writerows([header, *rows])
 
 
@@ -163,11 +159,4 @@ def _rotation(quaternion: Floats, where: str) -> Floats:
     length = float(np.linalg.norm(quaternion))
     if abs(length - 1.0) > UNIT_TOLERANCE:
         raise InputError(f"{where}: the quaternion qw,qx,qy,qz has length {length:.6g}; it must be 1")
-    w, x, y, z = quaternion / length
-    return np.array(
-        [
-            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
-            [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
-            [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
-        ]
-    )
+    return rotation_of_quaternion(*(quaternion / length))

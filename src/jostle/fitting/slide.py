@@ -1,10 +1,10 @@
-"""Sliding: the motion nearest to a desired one that does not enter any contact plane.
+"""Sliding: the allowed motion nearest to a desired one.
 
-A motion of a rigid body is the screw that begins with the velocity v of its centre and the turn w about it (a vector of radians).
-At a contact with the point p and the unit normal n towards the body it is allowed if the velocity there, n·(v + w × (p - centre)),
-is not less than what the screw bends towards the plane later. Of all motions that every contact allows the one nearest to the
-desired one is taken, with turns measured by the body's radius: a body that is drawn against a plate slides along it, and turns
-about an edge that holds one end of it.
+A motion of a rigid body is the screw with the initial velocity v of its centre and the turn w about it (a vector of radians). A
+contact at the point p with the unit normal n towards the body allows it if the velocity there, n·(v + w × (p - centre)), is at
+least the later bend of the screw towards the plane. Of all motions that every contact allows, the nearest to the desired one is
+used, with turns measured by the body's radius: a body pulled against a plate slides along it, and turns about an edge that holds
+one end.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _SLACK = 1e-12
 
 
 class Plane(NamedTuple):
-    """A contact plane: point (3,) in body coordinates, unit normal (3,) in the world, towards the body.
+    """A contact plane: point (3,) of the body, world normal (3,) towards the body.
 
-    The point goes with the body, as a corner that slides over a plate does.
+    The point moves with the body, like a corner that slides over a plate.
     """
 
     point: Floats
@@ -36,18 +36,17 @@ class Plane(NamedTuple):
 
 
 class Handle(NamedTuple):
-    """The reference frame of small motions: a centre (3,) in body coordinates, and a radius for rotations."""
+    """The reference of small motions: a centre (3,) and a radius for rotations."""
 
     centre: Floats
     radius: float
 
     def at(self, pose: Floats) -> Floats:
         """(3,) the centre in the world."""
-        place: Floats = pose[:3, :3] @ self.centre + pose[:3, 3]
-        return place
+        return pose[:3, :3] @ self.centre + pose[:3, 3]
 
     def motion(self, begin: Floats, end: Floats) -> Floats:
-        """Return (6,) the screw between two poses: initial velocity of the centre, turn times radius.
+        """Return (6,) the screw between two poses: centre velocity, turn times radius.
 
         Raises for half a turn.
         """
@@ -69,10 +68,7 @@ class Handle(NamedTuple):
 
 
 def _mean_turn(turned: Floats) -> Floats:
-    """Return (3, 3) the mean rotation during a turn (a vector of radians).
-
-    A velocity that turns along adds up to this.
-    """
+    """Return (3, 3) the mean rotation during a turn (a vector of radians)."""
     angle = float(np.linalg.norm(turned))
     x, y, z = turned
     cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
@@ -80,18 +76,17 @@ def _mean_turn(turned: Floats) -> Floats:
         sagging, lagging = 1.0 / 2.0, 1.0 / 6.0
     else:
         sagging, lagging = (1.0 - np.cos(angle)) / angle**2, (angle - np.sin(angle)) / angle**3
-    mean: Floats = np.eye(3) + sagging * cross + lagging * (cross @ cross)
-    return mean
+    return np.eye(3) + sagging * cross + lagging * (cross @ cross)
 
 
 def add_plane(planes: Sequence[Plane], plane: Plane, near: float) -> list[Plane]:
-    """Return the planes with a new one, replacing one less than `near` away and almost parallel."""
+    """Return the planes with a new one, replacing a near and parallel one."""
     kept = [old for old in planes if old.normal @ plane.normal < 0.999 or np.linalg.norm(old.point - plane.point) > near]
     return [*kept, plane][-MOST_PLANES:]
 
 
 def slide(handle: Handle, pose: Floats, desired: Floats, planes: Sequence[Plane]) -> Floats:
-    """Return the motion (6,) nearest to the desired one, or part of it, that all planes allow; else zeros."""
+    """Return the allowed motion (6,) nearest to the desired one; zeros if none."""
     arms = (np.array([plane.point for plane in planes]) - handle.centre) @ pose[:3, :3].T
     normals = np.array([plane.normal for plane in planes])
     rows = np.hstack([normals, np.cross(arms, normals) / handle.radius])
@@ -109,30 +104,27 @@ def slide(handle: Handle, pose: Floats, desired: Floats, planes: Sequence[Plane]
         if (needed <= bend).all():
             return motion
         bend = np.maximum(bend, 1.1 * needed)
-    # Between planes that face each other there is no room for an arc: the body may still shift.
+    # Between facing planes there is no room for an arc: the body may still shift.
     straight = _nearest(desired[:3], normals, np.zeros(len(planes)))
     return np.zeros(6) if straight is None else np.concatenate([straight, np.zeros(3)])
 
 
 def _bend(handle: Handle, motion: Floats, arms: Floats, normals: Floats) -> Floats:
-    """Return (n,) an upper bound of how far a screw (6,) bends towards each plane later.
+    """Return (n,) bounds of how far a screw (6,) bends towards each plane.
 
-    Half its initial acceleration, and a bound of the rest.
+    It is half the initial acceleration plus a bound of the rest.
     """
     turned = motion[3:] / handle.radius
     velocities = motion[:3] + np.cross(turned, arms)
     towards = -np.sum(normals * np.cross(turned, velocities), axis=1)
     more = (turned @ turned) * np.linalg.norm(velocities, axis=1)
-    bend: Floats = np.maximum(0.5 * towards, 0.0) + more / 6.0
-    return bend
+    return np.maximum(0.5 * towards, 0.0) + more / 6.0
 
 
 def _nearest(desired: Floats, rows: Floats, least: Floats) -> Floats | None:
     """Return the point nearest to a desired one with rows @ x >= least, or None.
 
-    It is the point whose active rows all push.
-
-    There are at most `MOST_PLANES` rows, so all sets of active ones are tried, small sets first.
+    Its active rows all push. There are at most `MOST_PLANES` rows, so all active sets are tried, small sets first.
     """
     slack = _SLACK * (1.0 + float(np.linalg.norm(desired)))
     for count in range(min(len(rows), len(desired)) + 1):

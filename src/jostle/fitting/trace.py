@@ -1,8 +1,8 @@
-"""The trace of a walk as a table: the pose after each segment, and what was touched there.
+"""The trace of a walk as a table: the pose and the contact after each segment.
 
-One line per step under the header below: the time on the clock of the path, the number of the recorded pose that the body was
-drawn to, its pose as in a path file, and for a contact the other body, the faces and features of both, the point and the normal
-(unit, from the other body to the moved one). What does not apply is empty.
+One line per step: the path's time, the number of the target pose, the body's pose as in a path file, and for a contact the other
+body, the faces and features of both, the point and the normal (unit, from the other body to the moved one). Fields that do not
+apply are empty.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ def write_trace(walk: Walk, file: str | PathLike[str]) -> None:
 
 
 def _line(step: Step) -> list[str]:
-    place = [_number(value) for value in (*step.pose[:3, 3], *quaternion_of(step.pose))]
-    line = [_number(step.time), str(step.number), *place]
+    line = [_number(step.time), str(step.number), *map(_number, (*step.pose[:3, 3], *quaternion_of(step.pose)))]
     touch = step.touch
     if touch is None:
         return line + [""] * (len(HEADER) - len(line))

@@ -1,9 +1,9 @@
-"""Move a body along a recorded path, stopping at a separation before contact (Eckstein, Schömer 1999).
+"""Move a body along a recorded path up to contact (Eckstein, Schömer 1999).
 
-Each segment of the path, from one recorded pose to the next, is one step along the shortest screw. The world's method finds how
-much of it is free (`detect(motion=True)`), so nothing is missed between two poses. At a contact the walk ends, or the body slides:
-it is pulled on towards the recorded poses, without the component of that motion into a contact plane (`slide.py`). All other bodies
-are at rest, and only pairs with the moved body count.
+Each segment of the path, from one recorded pose to the next, is one step along the shortest screw. The world's method finds its
+free fraction (`detect(motion=True)`), so no contact between two poses is missed. At a contact, within a separation, the walk ends
+or the body slides: it is pulled on towards the recorded poses, without the component into a contact plane (`slide.py`). All other
+bodies rest, and only pairs with the moved body count.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Walk:
 
     @property
     def end(self) -> Step:
-        """The last step or, if it slid and was blocked, the one after which it hardly moved."""
+        """The last step; if it slid and was blocked, the last that made progress."""
         return self.steps[self.stopped]
 
     @property
@@ -117,7 +117,7 @@ def walk(
     slide: bool = False,
     progress: Progress | None = None,
 ) -> Walk:
-    """Move a body along a path until it reaches the end or is blocked, and leave it there.
+    """Move a body along a path to its end, or until it is blocked.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def path_of(poses: RecordedPath | ArrayLike) -> RecordedPath:
 def walk_along(
     world: World, body: Body | int | str, path: RecordedPath, *, separation: float = 0.0, slide: bool = False
 ) -> Iterator[Step]:
-    """Yield the steps of a walk one by one, for loops that draw or may be interrupted; see `walk`."""
+    """Yield the steps of a walk, for loops that draw or may be interrupted."""
     moved, gap = world[body], cast.as_length(separation, "separation")
     if cast.as_flag(slide, "slide") and gap == 0.0:
         raise InputError("slide=True needs a separation > 0: between touching bodies sliding and penetrating look alike")
@@ -175,7 +175,7 @@ def walk_along(
 
 
 def walk_of(body: Body, path: RecordedPath, steps: Sequence[Step], separation: float, slide: bool, complete: bool = True) -> Walk:
-    """Return the walk of the steps that `walk_along` yielded, all or those before an interrupt."""
+    """Return the walk of the steps that `walk_along` yielded so far."""
     steps = tuple(steps) or (Step(float(_times(path)[0]), 0, 0.0, path.poses[0]),)
     handle, stopped = handle_of(body), len(steps) - 1
 
@@ -192,7 +192,7 @@ def walk_of(body: Body, path: RecordedPath, steps: Sequence[Step], separation: f
 
 
 def handle_of(body: Body) -> Handle:
-    """Return the body's handle: the centre of its box, and the mean distance of its vertices from it."""
+    """Return a body's handle: the centre of its box and its mean vertex distance."""
     points = body.mesh.vertices[np.unique(body.mesh.faces)]
     centre = body.mesh.bounds.mean(axis=0)
     return Handle(centre, max(float(np.linalg.norm(points - centre, axis=1).mean()), cast.SMALLEST_COORDINATE))
@@ -201,7 +201,7 @@ def handle_of(body: Body) -> Handle:
 def _nothing(handle: Handle, separation: float) -> float:
     """Return the length below which a motion counts as none.
 
-    It is bounded by the radius, because a separation may be larger than the way out.
+    It is bounded by the radius, because a separation may exceed the whole path.
     """
     return NOTHING * min(separation, handle.radius)
 
@@ -219,7 +219,7 @@ class _Walker:
         """Yield all steps, from the start on."""
         with _only_pairs_with(self.world, self.body):
             self.body.teleport(self.pose)
-            self.world.detect(rows="any")  # whatever else moved before has come to rest
+            self.world.detect(rows="any")  # earlier motions of other bodies end here
             yield Step(float(_times(self.path)[0]), 0, 1.0, self.pose)
             yield from self._sliding() if slides else self._until_contact()
 
@@ -233,7 +233,7 @@ class _Walker:
     def _sliding(self) -> Iterator[Step]:
         self.planes = []
         idle, anchor, last = 0, self.pose, len(self.path) - 1
-        # After the last recorded pose the body is drawn there for a while.
+        # The last recorded pose keeps pulling for a while.
         for number in [*range(1, last + 1), *[last] * PATIENCE]:
             goal = self.path.poses[number]
             begin = self._away(self.pose, goal)
@@ -253,10 +253,10 @@ class _Walker:
                 return
 
     def _drawn_to(self, goal: Floats) -> Iterator[Touch | None]:
-        """Move towards a pose, along contacts that come up, until it is reached or nothing moves.
+        """Move towards a pose, sliding along contacts, until it is reached or stuck.
 
-        The first motion is along the planes of before, the second one without them: what is no contact any more must not hold the
-        body. If it meets a contact at once, the planes are taken back.
+        The first motion is along the previous planes, the second one without them, so that former contacts do not hold the body. If
+        it meets a contact at once, the planes are restored.
         """
         kept: list[Plane] = []
         if self.planes:
@@ -278,7 +278,7 @@ class _Walker:
             kept = []
 
     def _slide(self, goal: Floats) -> tuple[bool, Touch | None]:
-        """Move towards a pose as the planes allow; return whether it moved, and the new contact."""
+        """Move towards a pose as the planes allow; return success and new contact."""
         desired = self.handle.motion(self.pose, goal)
         motion = slide(self.handle, self.pose, desired, self.planes) if self.planes else desired
         if np.linalg.norm(desired) - np.linalg.norm(desired - motion) <= _nothing(self.handle, self.separation):
@@ -291,7 +291,7 @@ class _Walker:
         return True, touch
 
     def _move_off(self, touch: Touch) -> None:
-        """Move back to the separation after being pressed closer, by up to a hundredth of it per step."""
+        """Move back to the separation after being pressed closer."""
         if touch.distance < KEPT * self.separation:
             off = self.pose.copy()
             off[:3, 3] += (self.separation - touch.distance) * touch.normal
@@ -334,7 +334,7 @@ class _Walker:
 
 @contextmanager
 def _only_pairs_with(world: World, body: Body) -> Iterator[None]:
-    """All bodies but one are static for a while: only pairs with it are tested."""
+    """Make all other bodies static for a while: only pairs with one are tested."""
     before = world._frame().static
     others = np.ones(len(before), bool)
     others[body._row] = False

@@ -96,25 +96,24 @@ def make_scene(name: str, **parameters: Any) -> Scene:
         scene = SCENES[name](**parameters)
     except InputError as error:
         raise InputError(f"scene {name!r}: {error}") from None
-    defaults = {parameter: entry.default for parameter, entry in known.items()}
-    return dataclasses.replace(scene, parameters=defaults | parameters)
+    return dataclasses.replace(scene, parameters={name: entry.default for name, entry in known.items()} | parameters)
 
 
-def make_scene_written(text: str, seed: int | None = None, besides: str = "") -> Scene:
+def make_scene_written(text: str, seed: int | None = None, alternatives: str = "") -> Scene:
     """Make a scene from text, a name with parameters: ``polytopes(count=256)``.
 
     Parameters
     ----------
     text : str
     seed : int, optional
-        Overrides no seed in the text: only one of them may be given.
-    besides : str
+        Unless the text has one.
+    alternatives : str
         Other accepted input, for the message.
     """
     given = {} if seed is None else {"seed": seed}
     if text.partition("(")[0].strip() not in SCENES:
-        raise InputError(f"there is no scene and no file {text!r}; the built-in scenes are {', '.join(SCENES)}{besides}")
-    name, rest = split_name(text, "scene")
+        raise InputError(f"there is no scene and no file {text!r}; the built-in scenes are {', '.join(SCENES)}{alternatives}")
+    name, rest = name_and_rest(text, "scene")
     known = list(inspect.signature(SCENES[name]).parameters)
     settings = parse_settings(rest, f"scene {name}", known, f"it has {', '.join(known)}")
     if seed is not None and "seed" in settings:

@@ -61,8 +61,7 @@ class Loop:
 
     def at(self, frame: int) -> Floats:
         """Return (3,) the offset of the centre from the middle of the path."""
-        place: Floats = self.reach * np.sin(2.0 * np.pi * ((self.swings * frame) % self.period) / self.period + self.phase)
-        return place
+        return self.reach * np.sin(2.0 * np.pi * ((self.swings * frame) % self.period) / self.period + self.phase)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +87,7 @@ class Cycle:
 
     def at(self, frame: int) -> Floats:
         """Return the vertices (n, 3) of one frame."""
-        shape: Floats = self.shapes[(self.first + frame) % len(self.shapes)]
-        return shape
+        return self.shapes[(self.first + frame) % len(self.shapes)]
 
     def share(self, frame: int) -> float:
         """Return the phase of the cycle, 0 … 1."""
@@ -97,8 +95,7 @@ class Cycle:
 
     def frames(self, count: int) -> Floats:
         """Return the vertices (count, n, 3) of the first frames."""
-        shapes: Floats = self.shapes[(self.first + np.arange(count)) % len(self.shapes)]
-        return shapes
+        return self.shapes[(self.first + np.arange(count)) % len(self.shapes)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,8 +150,7 @@ class MovingBody:
 
         It is not the centre of volume, so that open meshes have one too; for the spheres of the papers both are the same.
         """
-        middle: Floats = self.mesh.bounds.mean(axis=0)
-        return middle
+        return self.mesh.bounds.mean(axis=0)
 
     @cached_property
     def radius(self) -> float:

@@ -77,7 +77,7 @@ def combs(
     if faces < FEWEST_FACES:
         raise InputError(f"faces is {faces}; ten cones have at least {FEWEST_FACES}")
     touch = cast.as_count(touch, "touch", lowest=1)
-    mesh = cone_of_a_comb(faces / (2.0 * CONES))
+    mesh = comb_cone(faces / (2.0 * CONES))
     along = np.arange(frames) - float(touch)
     if (motion, place) == ("translation", "aligned"):
         poses = [_facing(-STEP * frame) for frame in along]
@@ -87,7 +87,7 @@ def combs(
         first = halved(lambda at: pair.touches(None, path(at)), 0.0, end, HALVINGS)
         # Half a frame before `touch`, so that no rounding makes contact late or early.
         poses = [path(first * (frame + touch) / (touch - 0.5)) for frame in along]
-    whole = along_the_axes(cast.as_count(seed, "seed"))
+    whole = axis_rotation(cast.as_count(seed, "seed"))
     stands = [translation((PITCH * (k - (CONES - 1) / 2.0), 0.0, 0.0)) for k in range(CONES)]
     bodies = [MovingBody(f"lower cone {k}", mesh, _product(whole, stand), static=True, group=0) for k, stand in enumerate(stands)]
     for k, stand in enumerate(stands):
@@ -101,17 +101,16 @@ def combs(
     )
 
 
-def cone_of_a_comb(faces: float) -> Mesh:
+def comb_cone(faces: float) -> Mesh:
     """Return an exactly convex cone on z = 0 with about `faces` faces in rings."""
     rings = max(1, round((faces / 8.0) ** 0.5))
     segments = max(8, 4 * round(faces / (8.0 * rings)))
     share = np.arange(rings) / rings
     profile = np.stack([RADIUS * (1.0 - share) * (1.0 + BULGE * share), HEIGHT * share], axis=1)
-    solid = lathe(profile, segments, 0.0, HEIGHT, f"cone of a comb, {2 * segments * rings} faces")
-    return with_bulging_diagonals(solid)
+    return with_bulging_diagonals(lathe(profile, segments, 0.0, HEIGHT, f"cone of a comb, {2 * segments * rings} faces"))
 
 
-def along_the_axes(number: int) -> Floats:
+def axis_rotation(number: int) -> Floats:
     """Return one of the 24 exact rotations that map axes to axes; 0 is the identity."""
     found = []
     for order in ((0, 1, 2), (1, 2, 0), (2, 0, 1), (0, 2, 1), (2, 1, 0), (1, 0, 2)):

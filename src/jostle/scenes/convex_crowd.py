@@ -17,7 +17,7 @@ from jostle import cast
 from jostle.errors import InputError
 from jostle.geometry.pose import translation
 from jostle.scenes.bodies import MovingBody
-from jostle.scenes.cubes import in_a_cube
+from jostle.scenes.cubes import Crowd, in_a_cube
 from jostle.scenes.placing import ball_volume
 from jostle.scenes.scene import Scene
 from jostle.shapes import build
@@ -48,8 +48,8 @@ def cones(
     From the paper: 100 cones, 3,600 to 1,152,000 faces in all (36 to 11,520 each), no response, 100 to 500 frames. Ours: 360
     faces each, a cube half filled by bounding balls, speed (radii per frame) and turn (radians per frame).
     """
-    pattern = build.cone(face_count=576)
-    return _crowd("cones", build.cone(face_count=faces), pattern, count, fill, cube, speed, turn, response, frames, seed)
+    crowd = Crowd(count, fill, cube, speed, turn, response, frames, seed)
+    return _following("cones", build.cone(face_count=faces), build.cone(face_count=576), crowd)
 
 
 def ellipsoids(
@@ -71,8 +71,8 @@ def ellipsoids(
     From the paper: 100 of them, 3,600 to 1,152,000 faces in all, no response, 100 to 500 frames. Ours: radii of 1, 0.7 and 0.3,
     360 faces each, a cube half filled by bounding balls, speed and turn.
     """
-    pattern = build.ellipsoid(576)
-    return _crowd("ellipsoids", build.ellipsoid(faces), pattern, count, fill, cube, speed, turn, response, frames, seed)
+    crowd = Crowd(count, fill, cube, speed, turn, response, frames, seed)
+    return _following("ellipsoids", build.ellipsoid(faces), build.ellipsoid(576), crowd)
 
 
 def truncated_cones(
@@ -94,8 +94,8 @@ def truncated_cones(
     From the paper: 100 of them, 3,600 to 1,152,000 faces in all, no response, 100 to 500 frames. Ours: balls of radius 0.25 and
     0.125 with 1 from end to end, 576 faces each (a multiple of 4), a cube half filled by bounding balls, speed and turn.
     """
-    mesh, pattern = capped_cone(faces), capped_cone(576)
-    return _crowd("truncated_cones", mesh, pattern, count, fill, cube, speed, turn, response, frames, seed)
+    crowd = Crowd(count, fill, cube, speed, turn, response, frames, seed)
+    return _following("truncated_cones", capped_cone(faces), capped_cone(576), crowd)
 
 
 def capped_cone(faces: int) -> Mesh:
@@ -108,24 +108,12 @@ def capped_cone(faces: int) -> Mesh:
     return build.truncated_cone(cells // rings, 0.25, 0.125, 1.0, rings)
 
 
-def _crowd(
-    name: str,
-    mesh: Mesh,
-    pattern: Mesh,
-    count: int,
-    fill: float,
-    cube: float | None,
-    speed: float,
-    turn: float,
-    response: str,
-    frames: int,
-    seed: int,
-) -> Scene:
+def _following(name: str, mesh: Mesh, pattern: Mesh, crowd: Crowd) -> Scene:
     """Return the scene of a mesh on the paths of a pattern."""
     middle = pattern.bounds.mean(axis=0)
     larger = Mesh(middle + LARGER * (pattern.vertices - middle), pattern.faces, name=mesh.name)
     radius = MovingBody("", larger).radius
-    scene = in_a_cube(name, larger, count, ball_volume(radius), fill, cube, speed, turn, response, frames, seed, close=True)
+    scene = in_a_cube(name, larger, ball_volume(radius), crowd, close=True)
     centred = translation(middle - MovingBody("", mesh).centre)
     bodies = tuple(replace(body, mesh=mesh, pose=body.pose @ centred) for body in scene.bodies)
     assert scene.cube is not None

@@ -10,18 +10,33 @@ and `turn` in radians per frame, as Kitamura et al. 1998 (§5.3) give them: 5 % 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jostle import cast
 from jostle.scenes.bodies import Cycle, MovingBody
-from jostle.scenes.placing import ball_volume, bodies_at_random, cube_of_fill
+from jostle.scenes.placing import ball_volume, cube_of_fill, random_bodies
 from jostle.scenes.scene import Scene
 from jostle.shapes import build
 from jostle.shapes.mesh import Mesh
 
 TEN_DEGREES = math.radians(10.0)
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """The parameters that all scenes of bodies in a cube share."""
+
+    count: int
+    fill: float
+    cube: float | None
+    speed: float
+    turn: float
+    response: str
+    frames: int
+    seed: int
 
 
 def spheres(
@@ -45,7 +60,7 @@ def spheres(
     528 faces. Ours: random places, directions and axes.
     """
     mesh = build.sphere(faces)
-    return in_a_cube("spheres", mesh, count, mesh.volume, fill, cube, speed, turn, response, frames, seed)
+    return in_a_cube("spheres", mesh, mesh.volume, Crowd(count, fill, cube, speed, turn, response, frames, seed))
 
 
 def shuttles(
@@ -67,7 +82,8 @@ def shuttles(
     collision: `response="stop"`).
     """
     mesh = build.shuttle()
-    return in_a_cube("shuttles", mesh, count, _ball(mesh), fill, cube, speed, turn, response, frames, seed, close=True)
+    crowd = Crowd(count, fill, cube, speed, turn, response, frames, seed)
+    return in_a_cube("shuttles", mesh, ball_volume(MovingBody("", mesh).radius), crowd, close=True)
 
 
 def crowd(
@@ -87,7 +103,7 @@ def crowd(
     No paper: all numbers are ours.
     """
     mesh = build.icosphere(subdivisions)
-    return in_a_cube("crowd", mesh, count, mesh.volume, fill, cube, speed, turn, response, frames, seed)
+    return in_a_cube("crowd", mesh, mesh.volume, Crowd(count, fill, cube, speed, turn, response, frames, seed))
 
 
 def deforming_spheres(
@@ -118,8 +134,8 @@ def deforming_spheres(
     shapes = swelling(mesh.vertices, swell, period)
     # Bodies share one table of shapes, each with its own phase.
     cycles = [Cycle(shapes, k * period // count) for k in range(count)]
-    volume = ball_volume(1.0 + swell)
-    return in_a_cube("deforming_spheres", mesh, count, volume, fill, cube, speed, turn, response, frames, seed, cycles)
+    crowd = Crowd(count, fill, cube, speed, turn, response, frames, seed)
+    return in_a_cube("deforming_spheres", mesh, ball_volume(1.0 + swell), crowd, cycles)
 
 
 def as_swell(swell: float) -> float:
@@ -132,40 +148,21 @@ def swelling(vertices: NDArray[np.float64], swell: float, period: int) -> NDArra
     phase = 2.0 * np.pi * np.arange(period)[:, None] / period
     wave = np.zeros((period, len(vertices)))
     for axis in range(3):
-        along = vertices[:, axis]
-        wave += np.sin((2.0 + axis) * along + phase * (1 if axis < 2 else -1)) / 3.0
+        wave += np.sin((2.0 + axis) * vertices[:, axis] + phase * (1 if axis < 2 else -1)) / 3.0
     return vertices * (1.0 + swell * wave)[:, :, None]
 
 
-def _ball(mesh: Mesh) -> float:
-    return ball_volume(MovingBody("", mesh).radius)
-
-
-def in_a_cube(
-    name: str,
-    mesh: Mesh,
-    count: int,
-    volume: float,
-    fill: float,
-    cube: float | None,
-    speed: float,
-    turn: float,
-    response: str,
-    frames: int,
-    seed: int,
-    cycles: list[Cycle] | None = None,
-    close: bool = False,
-) -> Scene:
+def in_a_cube(name: str, mesh: Mesh, volume: float, crowd: Crowd, cycles: list[Cycle] | None = None, close: bool = False) -> Scene:
     """Return copies of a mesh in a cube; each takes `volume` of the share `fill`."""
-    count = cast.as_count(count, "count", lowest=1)
-    edge = cube_of_fill(count * volume, fill) if cube is None else cast.as_length(cube, "cube")
-    rng = np.random.default_rng(cast.as_count(seed, "seed"))
+    count = cast.as_count(crowd.count, "count", lowest=1)
+    edge = cube_of_fill(count * volume, crowd.fill) if crowd.cube is None else cast.as_length(crowd.cube, "cube")
+    rng = np.random.default_rng(cast.as_count(crowd.seed, "seed"))
     plural = "icospheres" if name == "crowd" else name.replace("_", " ")
     return Scene(
         name=name,
         title=f"{count:,} {plural} of {len(mesh.faces):,} faces in a cube",
-        bodies=bodies_at_random(rng, mesh, count, edge, speed, turn, plural.removesuffix("s"), cycles, close),
+        bodies=random_bodies(rng, mesh, count, edge, crowd.speed, crowd.turn, plural.removesuffix("s"), cycles, close),
         cube=edge,
-        response=response,
-        frames=cast.as_count(frames, "frames", lowest=1),
+        response=crowd.response,
+        frames=cast.as_count(crowd.frames, "frames", lowest=1),
     )

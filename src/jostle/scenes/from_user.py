@@ -42,7 +42,7 @@ def scene_of_world(
     period : int
         Frames for once around.
     turn : float
-        Radians per frame, about an axis of its own for each body.
+        Radians per frame, about a random axis per body.
     """
     drift, turn = cast.as_length(drift, "drift"), as_turn(turn)
     angle = 2.0 * np.pi / cast.as_count(period, "period", lowest=1)

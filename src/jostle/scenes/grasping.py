@@ -75,7 +75,7 @@ def grasping(*, faces: int = 9_792, turn: float = 0.007, frames: int = 100, seed
     for group, (side, stand) in enumerate(stands.items()):
         tracks: dict[int, Floats] = {}
         for finger in fingers:
-            poses = _bent_until_it_touches(finger, capsules, stand, ball, rolled, turn)
+            poses = _bent_until_touch(finger, capsules, stand, ball, rolled, turn)
             tracks |= {bone: poses[:, k] for k, bone in enumerate(finger.bones)}
             last = max(last, len(poses))
         for number, (capsule, name) in enumerate(zip(capsules, _names(), strict=True)):
@@ -144,8 +144,7 @@ def _start_of(capsule: Mesh) -> Floats:
     pole, last, ring = capsule.vertices[0], capsule.vertices[-1], capsule.vertices[1]
     axis = (last - pole) / np.linalg.norm(last - pole)
     away = ring - pole
-    middle: Floats = pole + axis * ((away**2).sum() / (2.0 * (away * axis).sum()))
-    return middle
+    return pole + axis * ((away**2).sum() / (2.0 * (away * axis).sum()))
 
 
 def bent(finger: Finger, angle: float) -> Floats:
@@ -157,9 +156,7 @@ def bent(finger: Finger, angle: float) -> Floats:
     return np.stack(poses)
 
 
-def _bent_until_it_touches(
-    finger: Finger, capsules: list[Mesh], stand: Floats, ball: Mesh, ball_pose: Floats, turn: float
-) -> Floats:
+def _bent_until_touch(finger: Finger, capsules: list[Mesh], stand: Floats, ball: Mesh, ball_pose: Floats, turn: float) -> Floats:
     """Return world poses (frames, bones, 4, 4) until a bone touches the ball."""
     pairs = [Pair(capsules[bone], ball) for bone in finger.bones]
     poses: list[Floats] = []

@@ -211,8 +211,7 @@ def _path(body: str, without: tuple[str, ...], title: str, corners: Sequence[Seq
 def _step(step: Floats) -> Floats:
     tilt, yaw, twist = np.radians(step[3:])
     turned = rotation_about((1.0, 0.0, 0.0), tilt) @ rotation_about((0.0, 1.0, 0.0), yaw) @ rotation_about((0.0, 0.0, 1.0), twist)
-    placed: Floats = translation(step[:3]) @ turned
-    return placed
+    return translation(step[:3]) @ turned
 
 
 def _tracks(paths: Sequence[RecordedPath]) -> dict[str, Floats]:

@@ -134,5 +134,4 @@ def _poses(path: Floats, frames: int, rng: np.random.Generator) -> Floats:
 
 
 def _unit(vector: Floats) -> Floats:
-    unit: Floats = vector / np.sqrt((vector**2).sum())
-    return unit
+    return vector / np.sqrt((vector**2).sum())

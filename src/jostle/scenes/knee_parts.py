@@ -60,8 +60,7 @@ def bone(solid: Solid, centre: tuple[float, float, float], reach: float, rings: 
     around = 2.0 * np.pi * np.arange(segments) / segments
     flat, height = np.sin(lean)[:, None], -np.cos(lean)[:, None]
     directions = np.stack([flat * np.cos(around), flat * np.sin(around), np.broadcast_to(height, (rings, segments))], axis=2)
-    ends = np.array([(0.0, 0.0, -1.0), (0.0, 0.0, 1.0)])
-    every = np.vstack([directions.reshape(-1, 3), ends])
+    every = np.vstack([directions.reshape(-1, 3), [(0.0, 0.0, -1.0), (0.0, 0.0, 1.0)]])
     radii = _last_zero(lambda far: solid(np.array(centre) + far[:, None] * every), len(every), reach)
     points = np.array(centre) + radii[:, None] * every
     return in_mm(skin(list(points[:-2].reshape(rings, segments, 3)), points[-2], points[-1], name))
@@ -80,13 +79,12 @@ def _last_zero(value: Callable[[Floats], Floats], count: int, reach: float) -> F
 
 
 def _bisected(value: Callable[[Floats], Floats], inside: Floats, outside: Floats, halvings: int) -> Floats:
-    """Return where functions change sign, from negative `inside` to positive `outside`."""
+    """Return where functions turn from negative `inside` to positive `outside`."""
     for _ in range(halvings):
         middle = 0.5 * (inside + outside)
         within = value(middle) < 0.0
         inside, outside = np.where(within, middle, inside), np.where(within, outside, middle)
-    between: Floats = 0.5 * (inside + outside)
-    return between
+    return 0.5 * (inside + outside)
 
 
 def top_of_tibia(x: Floats, y: Floats) -> Floats:
@@ -105,28 +103,24 @@ def _height(solid: Solid, x: Floats, y: Floats, inside: float, outside: float) -
 
 
 def _squared(offset: Floats) -> Floats:
-    squares: Floats = (offset**2).sum(axis=-1)
-    return squares
+    return (offset**2).sum(axis=-1)
 
 
 def _ellipsoid(points: Floats, centre: tuple[float, float, float], radii: tuple[float, float, float]) -> Floats:
     scaled = (points - centre) / radii
     size, slope = np.sqrt(_squared(scaled)), np.sqrt(_squared(scaled / radii))
-    value: Floats = size * (size - 1.0) / np.maximum(slope, 1e-9)
-    return value
+    return size * (size - 1.0) / np.maximum(slope, 1e-9)
 
 
 def _cylinder(points: Floats, radius: float, lower: float, upper: float) -> Floats:
     away = np.sqrt(_squared(points[..., :2])) - radius
-    value: Floats = np.maximum(away, np.maximum(points[..., 2] - upper, lower - points[..., 2]))
-    return value
+    return np.maximum(away, np.maximum(points[..., 2] - upper, lower - points[..., 2]))
 
 
 def _blended(a: Floats, b: Floats, width: float) -> Floats:
     """Return the union of two solids, rounded where both are closer than a width."""
     near = np.maximum(width - np.abs(a - b), 0.0) / width
-    value: Floats = np.minimum(a, b) - near * near * (0.25 * width)
-    return value
+    return np.minimum(a, b) - near * near * (0.25 * width)
 
 
 # ---------------------------------------------------------------------- menisci
@@ -139,8 +133,7 @@ def meniscus_place(side: float, angle: Floats, across: Floats, height: float) ->
     rim, `height` 0 … 1 from below to above.
     """
     angle, across = np.broadcast_arrays(np.asarray(angle, float), np.asarray(across, float))
-    end = arc_of(side)
-    taper = 0.35 + 0.65 * np.sqrt(np.clip(1.0 - (np.abs(angle) / end) ** 6, 0.0, 1.0))
+    taper = 0.35 + 0.65 * np.sqrt(np.clip(1.0 - (np.abs(angle) / arc_of(side)) ** 6, 0.0, 1.0))
     rim_x, rim_y = 12.5, 19.0 if side < 0.0 else 16.5
     share = 1.0 - (0.58 if side < 0.0 else 0.66) * taper * (1.0 - across)
     x = side * (CONDYLE - 0.5 + rim_x * share * np.cos(angle))
@@ -173,8 +166,7 @@ def meniscus(fine: Fineness, side: float, name: str) -> Mesh:
 
 def capsule_radius(angles: Floats, heights: Floats) -> Floats:
     """Return radii of the capsule's inner side about the z axis."""
-    radii: Floats = oblong(angles, 47.0, 42.0, 3.0) * (1.0 - 0.26 * ((heights - 14.0) / 40.0) ** 2)
-    return radii
+    return oblong(angles, 47.0, 42.0, 3.0) * (1.0 - 0.26 * ((heights - 14.0) / 40.0) ** 2)
 
 
 def capsule_lattice(fine: Fineness) -> tuple[Floats, Floats, list[tuple[slice, slice]]]:
@@ -236,8 +228,7 @@ def capsule(fine: Fineness) -> Mesh:
         walls.append(np.stack([begin[edge], end[edge]], axis=1))
     outer = np.vstack(walls)
     quads.append(np.stack([outer[:, 0], outer[:, 1], outer[:, 1] + inside, outer[:, 0] + inside], axis=1))
-    corners = np.vstack(quads)
-    faces = corners[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3)
+    faces = np.vstack(quads)[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3)
     vertices = np.vstack([side.reshape(-1, 3) for side in points])
     used, renumbered = np.unique(faces, return_inverse=True)
     return in_mm(Mesh(vertices[used], renumbered.reshape(-1, 3), name="capsule"))

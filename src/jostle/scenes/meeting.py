@@ -61,8 +61,9 @@ class _Approach:
         self._bodies, self._along = (a, b), along
         self._pair = Pair(a.mesh, b.mesh)
         self._reach = a.radius + b.radius
-        self._poses, centres = Stepper([a, b]).run(last + 1)
-        self._apart = centres[:, 1] - centres[:, 0]
+        stepper = Stepper([a, b])
+        frames = [(stepper.poses, stepper.centres) for _ in stepper.steps(last + 1)]
+        self._poses, self._apart = [poses for poses, _ in frames], [centres[1] - centres[0] for _, centres in frames]
         self.closing = float(np.linalg.norm(b.velocity - a.velocity))  # per frame; a shift moves both, so half of it is a step
 
     def moved(self, shift: float) -> tuple[MovingBody, MovingBody]:

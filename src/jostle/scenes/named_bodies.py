@@ -20,7 +20,7 @@ SEVERAL_BODIES = (".glb", ".gltf")  # files that place bodies; all others hold o
 
 
 def read_bodies(
-    words: Sequence[str], seed: int | None = None, besides: str = "", *, one_each: bool = False
+    words: Sequence[str], seed: int | None = None, alternatives: str = "", *, one_each: bool = False
 ) -> Scene | Motion | World:
     """Return the scene, motion or world that the words of a command line stand for.
 
@@ -30,7 +30,7 @@ def read_bodies(
         One scene, one file, or several mesh files.
     seed : int, optional
         Of a scene.
-    besides : str
+    alternatives : str
         Other accepted input, for the message.
     one_each : bool
         Whether each of several files is one body; otherwise scene files give one body per node.
@@ -38,7 +38,7 @@ def read_bodies(
     files = [Path(word) for word in words]
     if len(files) == 1:
         if not files[0].is_file():
-            return make_scene_written(words[0], seed, besides)
+            return make_scene_written(words[0], seed, alternatives)
         return _load_saved(files[0]) if _is_saved(files[0]) else World.from_scene(files[0])
     world = World()
     for file in files:
@@ -49,9 +49,9 @@ def read_bodies(
     return world
 
 
-def read_scene(text: str, seed: int | None = None, besides: str = "") -> Scene:
+def read_scene(text: str, seed: int | None = None, alternatives: str = "") -> Scene:
     """Return the scene that a text names; bodies of a file drift in place."""
-    found = read_bodies([text], seed, besides)
+    found = read_bodies([text], seed, alternatives)
     return found if isinstance(found, Scene) else drifting(at_rest(found, text), text, seed)
 
 

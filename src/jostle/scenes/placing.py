@@ -24,7 +24,7 @@ def ball_volume(radius: float) -> float:
 
 
 def cube_of_fill(volume: float, fill: float) -> float:
-    """Return the edge of the cube of which a volume takes the share `fill`."""
+    """Return the edge of the cube that a volume fills to the share `fill`."""
     return float((volume / as_fill(fill)) ** (1.0 / 3.0))
 
 
@@ -45,7 +45,7 @@ def as_turn(turn: float) -> float:
 
 
 def places_apart(rng: np.random.Generator, count: int, radius: float, cube: float) -> Floats:
-    """Return (n, 3) centres of equal balls that overlap no ball and no wall, in linear time."""
+    """Return (n, 3) centres of equal balls apart from balls and walls, in linear time."""
     room = _room(cube, radius)
     places = np.empty((count, 3))
     cells: dict[tuple[int, ...], list[int]] = {}
@@ -76,7 +76,7 @@ def _too_many(count: int, placed: int, cube: float) -> InputError:
     return InputError(f"{count} bodies do not fit into a cube of edge {cube:.4g} ({placed} did); enlarge the cube or lower fill")
 
 
-def bodies_at_random(
+def random_bodies(
     rng: np.random.Generator,
     mesh: Mesh,
     count: int,
@@ -94,7 +94,7 @@ def bodies_at_random(
     speed : float
         In radii of the body (of the ball about the middle of its box) per frame.
     turn : float
-        Radians per frame, about an axis of its own for each body.
+        Radians per frame, about a random axis per body.
     cycles : sequence of Cycle, optional
         Shapes of each body, if they deform.
     close : bool
@@ -107,7 +107,7 @@ def bodies_at_random(
         poses = _poses_with_surfaces_apart(rng, at_rest, cube)
     else:
         places = places_apart(rng, count, max(body.radius for body in at_rest), cube)
-        poses = [turned_at_random(rng, place, body.centre) for place, body in zip(places, at_rest, strict=True)]
+        poses = [random_pose_at(rng, place, body.centre) for place, body in zip(places, at_rest, strict=True)]
     return tuple(
         MovingBody(body.name, mesh, pose, direction(rng) * (speed * body.radius), direction(rng), turn, body.cycle)
         for body, pose in zip(at_rest, poses, strict=True)
@@ -120,7 +120,7 @@ def _poses_with_surfaces_apart(rng: np.random.Generator, bodies: Sequence[Moving
     poses: list[Floats] = []
     for body in bodies:
         for _ in range(TRIES):
-            pose = turned_at_random(rng, rng.uniform(-room, room, 3), body.centre)
+            pose = random_pose_at(rng, rng.uniform(-room, room, 3), body.centre)
             if not any(pair.touches(other, pose) for other in poses):
                 break
         else:
@@ -129,7 +129,7 @@ def _poses_with_surfaces_apart(rng: np.random.Generator, bodies: Sequence[Moving
     return poses
 
 
-def turned_at_random(rng: np.random.Generator, place: Floats, centre: Floats) -> Floats:
+def random_pose_at(rng: np.random.Generator, place: Floats, centre: Floats) -> Floats:
     """Return a pose with a random orientation that has the body's centre at a place."""
     pose = rotation_about(direction(rng), rng.uniform(0.0, 2.0 * np.pi))
     pose[:3, 3] = place - pose[:3, :3] @ centre

@@ -14,7 +14,7 @@ from jostle import cast
 from jostle._types import Floats
 from jostle.errors import InputError
 from jostle.scenes.bodies import MovingBody
-from jostle.scenes.placing import as_fill, as_turn, direction, places_apart, turned_at_random
+from jostle.scenes.placing import as_fill, as_turn, direction, places_apart, random_pose_at
 from jostle.scenes.scene import Scene
 from jostle.shapes import build
 from jostle.shapes.mesh import Mesh
@@ -62,7 +62,7 @@ def polytopes(
         MovingBody(
             f"polytope {k}",
             mesh,
-            turned_at_random(rng, place, pattern.centre),
+            random_pose_at(rng, place, pattern.centre),
             direction(rng) * (rng.uniform(0.0, speed) * pattern.radius),
             direction(rng),
             turn,
@@ -139,7 +139,7 @@ def _approaching(
     made = []
     for letter, side in (("a", -1.0), ("b", 1.0)):
         place = middle + side * (np.array([0.5 * start, 0.0, 0.0]) + aside)
-        pose = turned_at_random(rng, place, MovingBody("", mesh).centre)
+        pose = random_pose_at(rng, place, MovingBody("", mesh).centre)
         velocity = np.array([-side * speed, 0.0, 0.0])
         made.append(MovingBody(f"{name} {letter}", mesh, pose, velocity, direction(rng), turn))
     return made

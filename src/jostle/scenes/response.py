@@ -61,8 +61,7 @@ def _unit_normals(world: World, bodies: NDArray[np.integer], faces: NDArray[np.i
         turn = body.pose[:3, :3]
         normals[rows] = turn[:, 0] * x + turn[:, 1] * y + turn[:, 2] * z
     length = np.sqrt((normals**2).sum(axis=1, keepdims=True))
-    unit: Floats = np.divide(normals, length, out=np.zeros_like(normals), where=length > 0.0)
-    return unit
+    return np.divide(normals, length, out=np.zeros_like(normals), where=length > 0.0)
 
 
 class Grip:

@@ -17,7 +17,7 @@ from jostle.geometry.pose import rotation_about
 from jostle.scenes.bodies import Cycle, Loop, MovingBody
 from jostle.scenes.cubes import as_swell, swelling
 from jostle.scenes.encounters import opening_and_closing
-from jostle.scenes.placing import TRIES, direction, turned_at_random
+from jostle.scenes.placing import TRIES, direction, random_pose_at
 from jostle.scenes.scene import Scene
 from jostle.shapes import build
 from jostle.shapes.build.hand import LARGEST_BEND
@@ -76,7 +76,7 @@ def room(
     places = _places(rng, [*hands, *free], edge)
     bodies = list(hands)
     for body, place in zip(free, places, strict=True):
-        pose = turned_at_random(rng, place, body.centre)
+        pose = random_pose_at(rng, place, body.centre)
         bodies.append(MovingBody(body.name, body.mesh, pose, speed * direction(rng), direction(rng), turn, body.cycle))
     return Scene(
         name="room",

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from jostle import cast
 from jostle.fitting.path import RecordedPath
 from jostle.interface.method import Method
@@ -73,7 +75,8 @@ class Scene:
         bodies touch.
         """
         wanted = cast.as_count(self.frames if frames is None else frames, "frames", lowest=1)
-        poses, _ = self.stepper().run(wanted)
+        stepper = self.stepper()
+        poses = np.stack([stepper.poses for _ in stepper.steps(wanted)])
         return Motion(
             names=tuple(body.name for body in self.bodies),
             meshes=tuple(body.mesh for body in self.bodies),

@@ -161,5 +161,4 @@ def _between(begin: Floats, end: Floats, frames: int, middle: Floats, rise: floa
 
 
 def _placed(mesh: Mesh, pose: Floats) -> Floats:
-    placed: Floats = mesh.vertices @ pose[:3, :3].T + pose[:3, 3]
-    return placed
+    return mesh.vertices @ pose[:3, :3].T + pose[:3, 3]

@@ -18,7 +18,7 @@ The default engine finds the contacts, independent of the method under test.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -134,13 +134,11 @@ class Stepper:
             self._reflect(self._room)
         return True
 
-    def run(self, frames: int) -> tuple[Floats, Floats]:
-        """Return poses (f, n, 4, 4) and centres (f, n, 3) until the response stops."""
-        poses, centres = [self.poses], [self.centres]
-        while len(poses) < frames and self.advance():
-            poses.append(self.poses)
-            centres.append(self.centres)
-        return np.stack(poses), np.stack(centres)
+    def steps(self, frames: int) -> Iterator[int]:
+        """Yield the frame numbers below `frames`, advancing until the response stops."""
+        yield self.frame
+        while self.frame < frames - 1 and self.advance():
+            yield self.frame
 
     def _detect(self, rows: str) -> Report:
         if self._world is None:
@@ -233,8 +231,7 @@ def rotations_about(axis: Floats, angle: Floats) -> Floats:
     cross = np.stack([zero, -z, y, z, zero, -x, -y, x, zero], axis=1).reshape(-1, 3, 3)
     outer = axis[:, :, None] * axis[:, None, :]
     s, c = np.sin(angle)[:, None, None], np.cos(angle)[:, None, None]
-    rotations: Floats = s * cross + c * np.eye(3) + (1.0 - c) * outer
-    return rotations
+    return s * cross + c * np.eye(3) + (1.0 - c) * outer
 
 
 def _turned(rotation: Floats, points: Floats) -> Floats:
@@ -248,5 +245,4 @@ def _unit(vectors: Sequence[Floats]) -> Floats:
     length = np.linalg.norm(array, axis=1, keepdims=True)
     if not (length > 0.0).all():
         raise InputError("an axis is 0 0 0; a body turns about a direction")
-    unit: Floats = array / length
-    return unit
+    return array / length

@@ -38,8 +38,7 @@ class Fineness:
 def angles_round(count: int, flanks: Sequence[float] = ()) -> Floats:
     """Return about `count` rising angles of one turn, two close ones per flank."""
     if not len(flanks):
-        even: Floats = np.arange(count, dtype=np.float64) * (ROUND / count)
-        return even
+        return np.arange(count, dtype=np.float64) * (ROUND / count)
     at = np.sort(np.mod(np.asarray(flanks, float), ROUND))
     angles = []
     for begin, end in zip(at, np.append(at[1:], at[0] + ROUND), strict=True):
@@ -56,14 +55,12 @@ def flanks_of(middles: ArrayLike, half_width: float) -> list[float]:
 def in_sectors(angles: Floats, middles: ArrayLike, half_width: float) -> Bools:
     """Return (n,) whether each angle lies within one of several equal sectors."""
     away = np.abs(np.mod(angles[:, None] - np.ravel(middles) + np.pi, ROUND) - np.pi)
-    inside: Bools = (away < half_width).any(axis=1)
-    return inside
+    return (away < half_width).any(axis=1)
 
 
 def oblong(angles: Floats, half_width: float, half_height: float, power: float = 8.0) -> Floats:
     """Return (n,) radii of a rounded rectangle; a larger power sharpens corners."""
-    radii: Floats = (np.abs(np.cos(angles) / half_width) ** power + np.abs(np.sin(angles) / half_height) ** power) ** (-1.0 / power)
-    return radii
+    return (np.abs(np.cos(angles) / half_width) ** power + np.abs(np.sin(angles) / half_height) ** power) ** (-1.0 / power)
 
 
 # A corner of a profile: radius and height (numbers, or one per angle), and the number of pieces to the next corner.
@@ -78,8 +75,7 @@ def ring(angles: Floats, profile: Sequence[Corner], name: str) -> Mesh:
     if area < 0.0:
         grid = grid[:, ::-1]
     count, points = grid.shape[:2]
-    faces = _quads(count, points, points)
-    return Mesh(_placed_round(angles, grid).reshape(-1, 3), faces, name=name, units="mm")
+    return Mesh(_placed_round(angles, grid).reshape(-1, 3), _quads(count, points, points), name=name, units="mm")
 
 
 def solid(angles: Floats, profile: Sequence[Corner], name: str) -> Mesh:

@@ -18,7 +18,7 @@ from jostle.geometry.pose import rotation_about, translation
 from jostle.methods.wide_tree.pair import Pair
 from jostle.scenes.bodies import MovingBody
 from jostle.scenes.meeting import placed_to_meet
-from jostle.scenes.placing import TRIES, direction, turned_at_random
+from jostle.scenes.placing import TRIES, direction, random_pose_at
 from jostle.scenes.scene import Scene
 from jostle.scenes.stepper import Stepper
 from jostle.shapes import build
@@ -51,7 +51,7 @@ def two_spheres(
     return Scene(
         name="two_spheres",
         title=f"two spheres of {faces:,} faces until they touch",
-        bodies=_two_that_meet(rng, build.sphere(faces), speed, cast.as_number(turn, "turn"), cycles, "sphere"),
+        bodies=_meeting_pair(rng, build.sphere(faces), speed, cast.as_number(turn, "turn"), cycles, "sphere"),
         response=response,
         frames=cast.as_count(frames, "frames", lowest=1),
     )
@@ -123,9 +123,9 @@ def head_and_shuttle(
     speed, turn = cast.as_length(speed, "speed"), cast.as_number(turn, "turn")
     rng = np.random.default_rng(cast.as_count(seed, "seed"))
     line = np.array([1.0, 0.75, 0.55]) / np.linalg.norm([1.0, 0.75, 0.55])
-    head = _about_its_centre("head", build.head(), np.eye(4), speed * line, np.array([0.1, 0.2, 1.0]), turn)
+    head = _centred("head", build.head(), np.eye(4), speed * line, np.array([0.1, 0.2, 1.0]), turn)
     nose_ahead = rotation_about((0.0, 0.0, 1.0), 2.2) @ rotation_about((0.0, 1.0, 0.0), 0.5)
-    shuttle = _about_its_centre("shuttle", build.shuttle(), nose_ahead, -speed * line, np.array([1.0, 0.3, 0.2]), turn)
+    shuttle = _centred("shuttle", build.shuttle(), nose_ahead, -speed * line, np.array([1.0, 0.3, 0.2]), turn)
     two = placed_to_meet(head, shuttle, line, last)
     if two is None:
         raise InputError(f"at speed {speed:.4g} head and shuttle do not touch for the first time in cycle {cycles}; change it")
@@ -134,8 +134,8 @@ def head_and_shuttle(
         ("chair", build.chair(), (1.1, -1.3, -0.2)),
         ("sphere", build.sphere(120, 0.35), (-1.0, 1.2, 0.3)),
     ):
-        still = _about_its_centre(name, mesh, np.eye(4), 0.2 * speed * direction(rng), direction(rng), 0.5 * turn)
-        beside.append(MovingBody(name, mesh, translation(place) @ still.pose, still.velocity, still.axis, still.spin))
+        pose = translation(place)
+        beside.append(_centred(name, mesh, pose, 0.2 * speed * direction(rng), direction(rng), 0.5 * turn))
     return Scene(
         name="head_and_shuttle",
         title="a head and a shuttle until they touch, a chair and a sphere beside them",
@@ -162,12 +162,12 @@ def _meeting(
     count, last = cast.as_count(count, "count", lowest=2), cast.as_count(cycles, "cycles", lowest=2) - 1
     edge, speed, turn = cast.as_length(cube, "cube"), cast.as_length(speed, "speed"), cast.as_number(turn, "turn")
     rng = np.random.default_rng(cast.as_count(seed, "seed"))
-    bodies = list(_two_that_meet(rng, mesh, speed, turn, cycles, what))
+    bodies = list(_meeting_pair(rng, mesh, speed, turn, cycles, what))
     paths = [_Path(body, edge, last) for body in bodies]
     pair, room = Pair(mesh, mesh), edge / 2.0 - bodies[0].radius
     for k in range(2, count):
         for _ in range(TRIES):
-            pose = turned_at_random(rng, rng.uniform(-room, room, 3), bodies[0].centre)
+            pose = random_pose_at(rng, rng.uniform(-room, room, 3), bodies[0].centre)
             body = MovingBody(f"{what} {k}", mesh, pose, direction(rng) * (speed * bodies[0].radius), direction(rng), turn)
             path = _Path(body, edge, last)
             if not any(path.touches(other, pair) for other in paths):
@@ -191,8 +191,9 @@ class _Path:
 
     def __init__(self, body: MovingBody, cube: float, last: int) -> None:
         self._reach = 2.0 * body.radius
-        poses, centres = Stepper([body], cube).run(last + 1)
-        self._poses, self._centres = poses[:, 0], centres[:, 0]
+        stepper = Stepper([body], cube)
+        frames = [(stepper.poses[0], stepper.centres[0]) for _ in stepper.steps(last + 1)]
+        self._poses, self._centres = [pose for pose, _ in frames], np.stack([centre for _, centre in frames])
 
     def touches(self, other: _Path, pair: Pair) -> bool:
         """Return whether surfaces touch in any frame."""
@@ -201,7 +202,7 @@ class _Path:
         return any(pair.touches(self._poses[frame], other._poses[frame]) for frame in near)
 
 
-def _two_that_meet(
+def _meeting_pair(
     rng: np.random.Generator, mesh: Mesh, speed: float, turn: float, cycles: int, what: str
 ) -> tuple[MovingBody, MovingBody]:
     """Return two bodies of one mesh that first touch in the last of `cycles` frames."""
@@ -211,9 +212,7 @@ def _two_that_meet(
     velocity = speed * MovingBody("", mesh).radius * _LINE
     for _ in range(_STARTS):
         a, b = (
-            _about_its_centre(
-                f"{what} {name}", mesh, turned_at_random(rng, np.zeros(3), np.zeros(3)), towards, direction(rng), turn
-            )
+            _centred(f"{what} {name}", mesh, random_pose_at(rng, np.zeros(3), np.zeros(3)), towards, direction(rng), turn)
             for name, towards in (("a", velocity), ("b", -velocity))
         )
         two = placed_to_meet(a, b, _LINE, last)
@@ -224,7 +223,6 @@ def _two_that_meet(
     )
 
 
-def _about_its_centre(name: str, mesh: Mesh, turn: Floats, velocity: Floats, axis: Floats, spin: float) -> MovingBody:
+def _centred(name: str, mesh: Mesh, turn: Floats, velocity: Floats, axis: Floats, spin: float) -> MovingBody:
     """Return a body whose centre, about which it turns, is at the origin."""
-    centre = MovingBody(name, mesh).centre
-    return MovingBody(name, mesh, turn @ translation(-centre), velocity, axis, spin)
+    return MovingBody(name, mesh, turn @ translation(-MovingBody(name, mesh).centre), velocity, axis, spin)

@@ -71,8 +71,7 @@ class _Analytic:
     def crossings(self, axis: int, u: float, v: float) -> Floats:
         """Return the sorted crossings of the ray along an axis through (u, v)."""
         row = self.crossings_of_rays(axis, np.array([float(u)]), np.array([float(v)]))[0]
-        found: Floats = row[~np.isnan(row)]
-        return found
+        return row[~np.isnan(row)]
 
     def tessellation(self) -> Mesh:
         """Return a mesh of the surface, for code that needs faces."""
@@ -103,8 +102,7 @@ def _about(middle: ArrayLike, half: Floats) -> Floats:
 
 def _root(square: Floats) -> Floats:
     """Return the square roots of positive numbers, 0 for others."""
-    root: Floats = np.sqrt(np.maximum(square, 0.0))
-    return root
+    return np.sqrt(np.maximum(square, 0.0))
 
 
 @dataclass(frozen=True)

@@ -98,5 +98,4 @@ def _in_order(faces: NDArray[Any]) -> NDArray[np.int32]:
     first = np.argmin(faces, axis=1)
     turned = np.take_along_axis(faces, (first[:, None] + np.arange(3)) % 3, axis=1)
     edge = turned[:, 0] << 32 | turned[:, 1]  # belongs to one face
-    ordered: NDArray[np.int32] = turned[np.argsort(edge)].astype(np.int32)
-    return ordered
+    return turned[np.argsort(edge)].astype(np.int32)

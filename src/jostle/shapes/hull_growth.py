@@ -4,13 +4,13 @@ It is resumable, and counts the points and faces it visits; every stage keeps it
 
 | stage | loops over | next stage |
 |---|---|---|
-| FIRST … FOURTH | points, for the corners of the tetrahedron | next corner, SORT; DONE if the points span no volume |
-| SORT | points, for a face that sees them | PICK |
+| FIRST … FOURTH | points, for the corners of the tetrahedron | next corner, ASSIGN; DONE if the points span no volume |
+| ASSIGN | points, for a face that sees them | PICK |
 | PICK | queued faces, then the points that wait at one, for the farthest | LOOK; CREASES when the queue is empty |
-| LOOK | faces that see the apex, and their neighbours | LEAVE |
-| LEAVE | the points that waited at these | JOIN |
-| JOIN, LINK | the edges of the rim | LINK, HAND_OUT |
-| HAND_OUT | those points, and for each the new faces | PICK |
+| LOOK | faces that see the apex, and their neighbours | REMOVE |
+| REMOVE | the points that waited at these | JOIN |
+| JOIN, LINK | the edges of the rim | LINK, REASSIGN |
+| REASSIGN | those points, and for each the new faces | PICK |
 | CREASES | faces | DONE |
 """
 
@@ -27,8 +27,8 @@ from jostle.geometry.predicates import orient3d
 from jostle.geometry.vector import Vec3, cross, dot, minus, point_at
 from jostle.kernels.jit import kernel
 
-FIRST, SECOND, THIRD, FOURTH, SORT, PICK, LOOK, LEAVE, JOIN, LINK, HAND_OUT, CREASES, DONE = range(13)
-ALIVE, LEAVING, FREE = range(3)
+FIRST, SECOND, THIRD, FOURTH, ASSIGN, PICK, LOOK, REMOVE, JOIN, LINK, REASSIGN, CREASES, DONE = range(13)
+ALIVE, REMOVED, FREE = range(3)
 # Indices into `Growing.state`.
 STAGE, NEXT, FOUND, SPANNED, FACES, FREE_FACES, QUEUED, FACE, APEX, VISIBLE, RIM, ORPHAN = range(12)
 STATE = 12
@@ -45,7 +45,7 @@ class Growing(NamedTuple):
     corners: NDArray[np.int64]  # (4,) of the first tetrahedron
     faces: NDArray[np.int64]  # (m,3)
     across: NDArray[np.int64]  # (m,3) the face behind the edge from corner k to corner k + 1
-    seen: NDArray[np.int64]  # (m,) ALIVE, LEAVING or FREE
+    seen: NDArray[np.int64]  # (m,) ALIVE, REMOVED or FREE
     waiting: NDArray[np.int64]  # (m,) first point that this face sees; the others follow in `after`
     after: NDArray[np.int64]  # (n,)
     queue: NDArray[np.int64]  # (m,) a heap of faces, the lowest first; faces with waiting points are among them
@@ -90,22 +90,22 @@ def grow_hull(points: Floats, growing: Growing, operations: int) -> int:
     while spent < operations and state[STAGE] != DONE:
         stage = state[STAGE]
         most = operations - spent
-        if stage < SORT:
+        if stage < ASSIGN:
             spent += span(points, growing, most)
-        elif stage == SORT:
-            spent += sort_points(points, growing, most)
+        elif stage == ASSIGN:
+            spent += assign_points(points, growing, most)
         elif stage == PICK:
             spent += pick_apex(points, growing, most)
         elif stage == LOOK:
-            spent += look_around(points, growing, most)
-        elif stage == LEAVE:
-            spent += leave_faces(growing, most)
+            spent += find_visible_faces(points, growing, most)
+        elif stage == REMOVE:
+            spent += remove_visible_faces(growing, most)
         elif stage == JOIN:
             spent += join_rim(growing, most)
         elif stage == LINK:
             spent += link_faces(growing, most)
-        elif stage == HAND_OUT:
-            spent += hand_out(points, growing, most)
+        elif stage == REASSIGN:
+            spent += assign_orphans(points, growing, most)
         else:
             spent += count_creases(points, growing, most)
     return spent
@@ -128,7 +128,7 @@ def span(points: Floats, growing: Growing, operations: int) -> int:
     stage, first = state[STAGE], state[NEXT]
     last = min(n, first + operations)
     for p in range(first, last):
-        size = distance_from_first(points, corners, stage, p)
+        size = distance_from_span(points, corners, stage, p)
         if stage == FIRST:
             nearer = state[FOUND] < 0 or comes_before(points, p, state[FOUND])
         else:
@@ -144,14 +144,14 @@ def span(points: Floats, growing: Growing, operations: int) -> int:
             enter(growing, DONE)
         else:
             enter(growing, stage + 1)
-            if stage == SORT - 1:
+            if stage == ASSIGN - 1:
                 state[SPANNED] = 4
-                put_tetrahedron(points, growing)
+                write_tetrahedron(points, growing)
     return last - first
 
 
 @kernel
-def distance_from_first(points: Floats, corners: NDArray[np.int64], stage: int, p: int) -> float:
+def distance_from_span(points: Floats, corners: NDArray[np.int64], stage: int, p: int) -> float:
     """Return a point's distance from the span of the first corners; -1 within it.
 
     The stage is the number of corners.
@@ -175,23 +175,23 @@ def distance_from_first(points: Floats, corners: NDArray[np.int64], stage: int, 
 
 
 @kernel
-def put_tetrahedron(points: Floats, growing: Growing) -> None:
+def write_tetrahedron(points: Floats, growing: Growing) -> None:
     """Write the four faces of the first corners, d behind the face abc."""
     corners = growing.corners
     if side(points, corners[0], corners[1], corners[2], corners[3]) > 0:
         corners[1], corners[2] = corners[2], corners[1]
     a, b, c, d = corners[0], corners[1], corners[2], corners[3]
-    put_face(growing, 0, (a, b, c), (3, 1, 2))
-    put_face(growing, 1, (c, b, d), (0, 3, 2))
-    put_face(growing, 2, (a, c, d), (0, 1, 3))
-    put_face(growing, 3, (b, a, d), (0, 2, 1))
+    write_face(growing, 0, (a, b, c), (3, 1, 2))
+    write_face(growing, 1, (c, b, d), (0, 3, 2))
+    write_face(growing, 2, (a, c, d), (0, 1, 3))
+    write_face(growing, 3, (b, a, d), (0, 2, 1))
     for f in range(4):
         growing.seen[f] = ALIVE
     growing.state[FACES] = 4
 
 
 @kernel
-def sort_points(points: Floats, growing: Growing, operations: int) -> int:
+def assign_points(points: Floats, growing: Growing, operations: int) -> int:
     """Assign every point to a face of the tetrahedron that sees it."""
     state, corners = growing.state, growing.corners
     first = state[NEXT]
@@ -200,7 +200,7 @@ def sort_points(points: Floats, growing: Growing, operations: int) -> int:
         if p != corners[0] and p != corners[1] and p != corners[2] and p != corners[3]:
             for f in range(4):
                 if sees(points, growing.faces, f, p):
-                    let_wait(growing, f, p)
+                    assign_point(growing, f, p)
                     break
     state[NEXT] = last
     if last == points.shape[0]:
@@ -209,7 +209,7 @@ def sort_points(points: Floats, growing: Growing, operations: int) -> int:
 
 
 @kernel
-def let_wait(growing: Growing, f: int, p: int) -> None:
+def assign_point(growing: Growing, f: int, p: int) -> None:
     """Assign a point to a face, and queue the face."""
     state, queue = growing.state, growing.queue
     growing.after[p] = growing.waiting[f]
@@ -226,7 +226,7 @@ def let_wait(growing: Growing, f: int, p: int) -> None:
 
 
 @kernel
-def first_of_queue(growing: Growing) -> int:
+def pop_queue(growing: Growing) -> int:
     """Take the lowest face from the queue."""
     state, queue = growing.state, growing.queue
     found = queue[0]
@@ -263,7 +263,7 @@ def pick_apex(points: Floats, growing: Growing, operations: int) -> int:
         if spent >= operations:
             return spent
         spent += 1
-        f = state[FACE] = first_of_queue(growing)
+        f = state[FACE] = pop_queue(growing)
         if growing.seen[f] == ALIVE and waiting[f] >= 0:
             state[NEXT] = waiting[f] + 1
             state[FOUND] = waiting[f]
@@ -282,14 +282,14 @@ def pick_apex(points: Floats, growing: Growing, operations: int) -> int:
     if p < 0:
         enter(growing, LOOK)
         state[APEX] = found
-        growing.seen[f] = LEAVING
+        growing.seen[f] = REMOVED
         growing.visible[0] = f
         state[VISIBLE], state[RIM] = 1, 0
     return spent
 
 
 @kernel
-def look_around(points: Floats, growing: Growing, operations: int) -> int:
+def find_visible_faces(points: Floats, growing: Growing, operations: int) -> int:
     """Mark and list the faces that see the apex, starting from one, and list the rim."""
     state, faces, seen, rim = growing.state, growing.faces, growing.seen, growing.rim
     spent = 0
@@ -299,10 +299,10 @@ def look_around(points: Floats, growing: Growing, operations: int) -> int:
         spent += 3
         for k in range(3):
             behind = growing.across[f, k]
-            if seen[behind] == LEAVING:
+            if seen[behind] == REMOVED:
                 continue
             if sees(points, faces, behind, state[APEX]):
-                seen[behind] = LEAVING
+                seen[behind] = REMOVED
                 growing.visible[state[VISIBLE]] = behind
                 state[VISIBLE] += 1
             else:
@@ -310,13 +310,13 @@ def look_around(points: Floats, growing: Growing, operations: int) -> int:
                 rim[row, 0], rim[row, 1], rim[row, 2] = faces[f, k], faces[f, (k + 1) % 3], behind
                 state[RIM] += 1
     if state[NEXT] == state[VISIBLE]:
-        enter(growing, LEAVE)
+        enter(growing, REMOVE)
         state[ORPHAN] = -1
     return spent
 
 
 @kernel
-def leave_faces(growing: Growing, operations: int) -> int:
+def remove_visible_faces(growing: Growing, operations: int) -> int:
     """Free the faces that see the apex; the points that waited there are orphans."""
     state, waiting, after = growing.state, growing.waiting, growing.after
     spent = 0
@@ -352,12 +352,12 @@ def join_rim(growing: Growing, operations: int) -> int:
         else:
             f = state[FACES]
             state[FACES] += 1
-        put_face(growing, f, (rim[k, 0], rim[k, 1], state[APEX]), (rim[k, 2], -1, -1))
+        write_face(growing, f, (rim[k, 0], rim[k, 1], state[APEX]), (rim[k, 2], -1, -1))
         growing.seen[f] = ALIVE
         growing.waiting[f] = -1
         growing.starting_at[rim[k, 0]] = f
         growing.visible[k] = f
-        turn_towards(growing.faces, growing.across, rim[k, 2], rim[k, 1], f)
+        set_neighbour(growing.faces, growing.across, rim[k, 2], rim[k, 1], f)
     state[NEXT] = last
     if last == state[RIM]:
         enter(growing, LINK)
@@ -377,12 +377,12 @@ def link_faces(growing: Growing, operations: int) -> int:
         across[following, 2] = f
     state[NEXT] = last
     if last == state[RIM]:
-        enter(growing, HAND_OUT)
+        enter(growing, REASSIGN)
     return last - first
 
 
 @kernel
-def hand_out(points: Floats, growing: Growing, operations: int) -> int:
+def assign_orphans(points: Floats, growing: Growing, operations: int) -> int:
     """Assign the orphans to new faces that see them; the rest lie inside."""
     state, after = growing.state, growing.after
     spent = 0
@@ -396,7 +396,7 @@ def hand_out(points: Floats, growing: Growing, operations: int) -> int:
         state[NEXT] = k
         if k < last:
             state[ORPHAN] = after[p]
-            let_wait(growing, growing.visible[k], p)
+            assign_point(growing, growing.visible[k], p)
             state[NEXT] = 0
         elif k == state[RIM]:
             state[ORPHAN] = after[p]
@@ -435,14 +435,14 @@ def sees(points: Floats, faces: NDArray[np.int64], f: int, p: int) -> bool:
 
 
 @kernel
-def put_face(growing: Growing, f: int, corners: Corners, behind: Corners) -> None:
+def write_face(growing: Growing, f: int, corners: Corners, behind: Corners) -> None:
     """Write a face and its neighbours: `behind` edge k from corner k to the next."""
     for k in range(3):
         growing.faces[f, k], growing.across[f, k] = corners[k], behind[k]
 
 
 @kernel
-def turn_towards(faces: NDArray[np.int64], across: NDArray[np.int64], f: int, start: int, new: int) -> None:
+def set_neighbour(faces: NDArray[np.int64], across: NDArray[np.int64], f: int, start: int, new: int) -> None:
     """Set a face's new neighbour across its edge that begins at `start`."""
     for k in range(3):
         if faces[f, k] == start:

@@ -75,8 +75,7 @@ def load(path: str | os.PathLike[str], units: str | None = None, name: str | Non
     ending = _ending(file)
     with _refusals(file):
         if ending in _SCENES:
-            parts = _scene_parts(file, units, budget, file.parent)
-            return _joined(parts, budget, name)
+            return _joined(_scene_parts(file, units, budget, file.parent), budget, name)
         polygons = checked(_READERS[ending](_source(file, budget, None)))
         faces, source = triangles(polygons, budget)
         one_to_one = len(faces) == len(polygons.sizes)

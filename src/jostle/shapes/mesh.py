@@ -249,8 +249,7 @@ class Mesh:
         factor = cast.as_number(factor, "factor")
         if self.analytic is None or factor <= 0.0 or not hasattr(self.analytic, "scaled"):
             return self.with_vertices(self.vertices * factor)
-        analytic = self.analytic.scaled(factor)
-        source = self._source_face
+        analytic, source = self.analytic.scaled(factor), self._source_face
         return type(self)(
             self.vertices * factor, self.faces, name=self.name, units=self.units, source_face=source, analytic=analytic
         )
@@ -272,7 +271,7 @@ def unit_normals(a: NDArray[np.float64], b: NDArray[np.float64], c: NDArray[np.f
 
 
 def concatenated(parts: Iterable[tuple[NDArray[np.float64], NDArray[np.integer]]]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the points and faces of all (points, faces) end to end; nothing is merged."""
+    """Return points and faces of all (points, faces) end to end, unmerged."""
     points, faces, start = [np.empty((0, 3))], [np.empty((0, 3), np.int64)], 0
     for own, triangles in parts:
         points.append(own)

@@ -1,4 +1,4 @@
-"""Simulation: rigid bodies that collide in a cube, and soft bodies that are squeezed.
+"""Simulation: rigid bodies that collide in a cube, and soft bodies.
 
     import jostle
     from jostle.sim import Simulation, SoftMaterial, SoftSimulation

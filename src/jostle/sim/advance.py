@@ -1,5 +1,4 @@
-"""One kernel moves all bodies by one step: integrator, walls and the new poses. State comes in and goes out as arrays of all
-bodies."""
+"""One kernel moves all bodies by one step: integrator, walls and new poses."""
 
 import math
 
@@ -13,13 +12,12 @@ def advance_bodies(  # type: ignore[no-untyped-def]
     free, room, quotients, fitted, middle, gravity, dt, integrator, restitution,
     centre, velocity, spin, attitude, new_centre, new_velocity, new_spin, new_attitude, poses,
 ):  # fmt: skip
-    """Write the state and poses after a step; return the first body out of range, or -1.
+    """Write the state and poses after a step; return the first lost body, or -1.
 
-    Centre, velocity and spin are (n,3), attitude (n,4), poses (n,4,4).
-
-    free (n,) bool: the others stay as they are, their poses too. room (n,): how far from the origin a centre may be along each
-    axis, inf without walls. quotients (n,3) of the principal moments. fitted (n,3,3): rotation of the pose, seen from the
-    principal axes. middle (n,3): centre of mass, body coordinates. gravity (3,): acts after the places have changed.
+    Centre, velocity and spin are (n,3), attitude (n,4), poses (n,4,4). free (n,) bool: other bodies and their poses stay. room
+    (n,): largest distance of a centre from the origin along each axis, inf without walls. quotients (n,3) of the principal moments.
+    fitted (n,3,3): rotation of the pose in principal axes. middle (n,3): centre of mass, body coordinates. gravity (3,) acts after
+    the move.
     """
     for body in range(free.shape[0]):
         if not free[body]:
@@ -53,7 +51,7 @@ def advance_bodies(  # type: ignore[no-untyped-def]
 
 @kernel
 def write_poses(free, centre, attitude, fitted, middle, poses):  # type: ignore[no-untyped-def]
-    """Write the poses (n,4,4) of the free bodies (n,) from centres (n,3) and attitudes (n,4)."""
+    """Write the poses (n,4,4) of free bodies from centres (n,3), attitudes (n,4)."""
     for body in range(free.shape[0]):
         if free[body]:
             _write_pose(body, centre, attitude, fitted, middle, poses)

@@ -1,16 +1,15 @@
-"""Old facet pairs (Guy and Debunne 2004, §5.5): contacts at rest are simplified, without a visible change.
+"""Simplify old facet pairs, contacts at rest (Guy and Debunne 2004, §5.5).
 
-The age of a pair is in seconds: it grows by the time of a step as long as its two facets stay the same and their speed relative to
-each other is almost null, and begins at 0 again when one of the two fails. A pair that has reached the limit is old. Old pairs
-nearest to the same two nodes of the lattices (the coarser facets of the response) are merged: where all of them are old, only the
-one that overlaps most is worked on, the others stand behind it. A pair that moves again is not old any more, and all pairs of its
-nodes are worked on at once. To keep pairs from splitting and merging in turns, an old pair may be twice as fast before it counts
-as moving, and the one that is worked on stays the one. Fewer than one pair for a node (one for a cell) would let the nodes between
-sink in and be young again, over and over: measured, an ellipsoid on a plate kept jolting.
+The age of a pair is in seconds: it grows while the pair keeps its two facets and their relative speed is almost zero; otherwise it
+restarts at 0. A pair beyond the limit is old. Old pairs nearest to the same two lattice nodes (the coarser facets of the response)
+are merged: if all of them are old, only the one that overlaps most is active and represents the others. When a pair moves again,
+all pairs of its nodes are active at once. To keep pairs from splitting and merging repeatedly, an old pair may be twice as fast
+before it counts as moving, and the active pair stays active. Fewer than one pair per node (one per cell) would let nodes sink in
+and pairs become young again: measured, an ellipsoid on a plate kept jolting.
 
-Vertices of old pairs whose bodies do not move either are frozen: they are displayed, and tested, where they were when the contact
-was worked out precisely, while the model below goes on with fewer pairs. One from which the model has drifted away by more than a
-tolerance is let go, and its pairs are young again: what is displayed is never farther off than that.
+Vertices of old pairs whose bodies are at rest are frozen: they are displayed and tested at their position from before the merge,
+while the model continues with fewer pairs. If the model drifts from a frozen vertex by more than a tolerance, the vertex is
+released and its pairs are young again, so displayed vertices are never farther off than that.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from jostle.kernels.jit import kernel
 from jostle.sim.back_projection import FacetPairs
 from jostle.sim.surfaces import Surfaces
 
-STILL_MOVING = 2.0  # times the speed below which a pair ages: an old one may be that fast
+STILL_MOVING = 2.0  # factor on the speed limit for old pairs
 
 
 @kernel
-def take_speeds(surfaces, moved, pairs, per_second):  # type: ignore[no-untyped-def]
+def update_speeds(surfaces, moved, pairs, per_second):  # type: ignore[no-untyped-def]
     """Write slip and speed of all pairs over a step with vertex displacements (v,3)."""
     share = per_second / 3.0
     for p in range(pairs.face_a.shape[0]):
@@ -44,13 +43,13 @@ def take_speeds(surfaces, moved, pairs, per_second):  # type: ignore[no-untyped-
 
 
 def grow_older(pairs: FacetPairs, seconds: float, still: float, limit: float) -> None:
-    """Age all pairs by a step, or reset them; pairs slower than `still` (length per second) age."""
+    """Age all pairs slower than `still` (length per second); reset the others."""
     slowness = np.where(pairs.age >= limit, STILL_MOVING * still, still)
     pairs.age[:] = np.where(pairs.slip <= slowness, pairs.age + seconds, 0.0)
 
 
 def simplify(pairs: FacetPairs, surfaces: Surfaces, limit: float) -> None:
-    """Choose the active pairs: of old ones at the same two nodes only the previous or the closest."""
+    """Choose the active pairs: of old ones at the same two nodes only one."""
     if not len(pairs.age) or pairs.age.max() < limit:
         pairs.work[:] = True
         return
@@ -82,7 +81,10 @@ class FrozenVertices:
     def display(
         self, points: Floats, pairs: FacetPairs, surfaces: Surfaces, limit: float, still: float, tolerance: float
     ) -> Floats:
-        """Return the positions (v,3) to display, freezing or releasing vertices; points (v,3) are the model's."""
+        """Return the positions (v,3) to display, freezing or releasing vertices.
+
+        Points (v,3) are the model's.
+        """
         if not self.frozen.any() and (not len(pairs.age) or pairs.age.max() < limit):
             return points
         old = (pairs.age >= limit) & (pairs.speed <= STILL_MOVING * still)
@@ -97,5 +99,4 @@ class FrozenVertices:
         began = wanted & ~self.frozen
         self.held[began] = points[began]
         self.frozen = wanted
-        shown: Floats = np.where(wanted[:, None], self.held, points)
-        return shown
+        return np.where(wanted[:, None], self.held, points)

@@ -1,14 +1,13 @@
-"""How fast two near surfaces approach: what the clearance of the next detection must cover.
+"""Approach speed of near surfaces: what the next detection's clearance must cover.
 
-A surface moves towards another only along its outward normals: what it does along itself leaves it where it is. So a bound on the
-approach of two bodies is the sum of how fast the parts of each that are near the other move outwards, seen from something between
-the two, so that bodies that fly together are at rest. Rigid bodies count by the whole speed: they may have sharp corners, which
-move ahead of all the faces about them.
+A surface approaches another only along its outward normals, not by sliding. So the approach of two bodies is bounded by the sum of
+the outward speeds of their near parts, relative to a common velocity, so that bodies that fly together are at rest. Rigid bodies
+count with their full speed: sharp corners move ahead of all faces around them.
 
-Bodies that have met already are found again whatever the clearance is: by what touches, or is near beside. What they may overlap by
-at the rim of their contact is set apart in the next step. So only a part of their approach is covered: most of the time of a
-detection goes into near faces (1 µs each), and the depth of overlaps does not depend on it (measured in a squeeze of 2,000 faces
-each: 0.0013 with all of the approach, 0.0002 with a quarter, 0.0024 with none, 0 at rest with all of them).
+Bodies in contact are found again at any clearance, by touching or near faces; overlaps at the rim of a contact are removed in the
+next step. So only a part of their approach is covered: near faces dominate the cost of a detection (1 µs each), and the depth of
+overlaps does not depend on it (measured in a squeeze of 2,000 faces each: 0.0013 with all of the approach, 0.0002 with a quarter,
+0.0024 with none; 0 at rest in each case).
 """
 
 import math
@@ -16,16 +15,16 @@ import math
 from jostle.kernels.jit import kernel
 from jostle.sim.surfaces import SOFT
 
-WHEN_MET = 0.25  # of the approach counts where two bodies have met, see above
-ROUNDS = 2  # the second sees only what the first has left; more change little
+WHEN_MET = 0.25  # share of the approach that counts for bodies in contact, see above
+ROUNDS = 2  # more change little
 
 
 @kernel
 def clearance_for(surfaces, points, velocities, moves, met, least, most, seconds, boxes):  # type: ignore[no-untyped-def]
-    """Return the clearance, from least to most, that covers all faces that may meet in a step.
+    """Return the least clearance that covers all faces that may meet in a step.
 
-    points and velocities (v,3) of all vertices; moves (n,) whether a body moves; met (n,n) whether two have met; boxes (n,6) is
-    scratch. What is farther apart than a clearance that suffices need not be looked at for a smaller one.
+    It lies between least and most. points and velocities (v,3) of all vertices; moves (n,) whether a body moves; met (n,n) whether
+    two are in contact; boxes (n,6) is scratch. Each round only visits bodies within the clearance of the last.
     """
     clearance = most
     for _ in range(ROUNDS):
@@ -95,7 +94,7 @@ def mean_velocity(surfaces, points, velocities, body, boxes, other):  # type: ig
 
 @kernel
 def fastest_outwards(surfaces, points, velocities, body, boxes, other, ux, uy, uz):  # type: ignore[no-untyped-def]
-    """Return the largest outward speed of faces near another body, relative to u; never below 0."""
+    """Return the largest outward speed, relative to u, of faces near a body; >= 0."""
     fastest, soft = 0.0, surfaces.kind[body] == SOFT
     for face in range(surfaces.first_face[body], surfaces.first_face[body + 1]):
         i, j, k = surfaces.face[face, 0], surfaces.face[face, 1], surfaces.face[face, 2]

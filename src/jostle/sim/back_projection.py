@@ -1,24 +1,24 @@
-"""Back projection (Guy and Debunne 2004, §5.3, §5.4): facets that crossed their average plane return to it.
+"""Back projection of facets that crossed (Guy and Debunne 2004, §5.3, §5.4).
 
-The average plane of two facets has the normal m of n_a - n_b (the paper's average of two opposite normals vanishes). A facet
-reaches towards it beyond its centre; Δ is what is left of the way d of the centre. Facets that meet have Δ_a + Δ_b <= 0, and are
-moved so that both are 0: each by as much as it yields. The paper takes the reach of the disc, r sin θ. Ours is that of the
-triangle's own corners, which is never more: then the plane lies between the two triangles and touches both, and bodies do not hover
-(with discs a ball stood 1 % of its radius above its plate). Where a facet is more than twice as large as the other, and the other
-is above it, the plane is that of the large one: averages with leaning small ones would push a body along a smooth plate (measured:
-0.15 m/s from rest). Planes are set once a step and go with their facets; within a step their normals stay.
+The average plane of two facets has the normal m along n_a - n_b (the paper's average of two opposite normals vanishes). A facet
+reaches towards it beyond its centre; Δ is the distance d of the centre minus this reach. Facets that meet have Δ_a + Δ_b <= 0, and
+are moved so that both are 0, in proportion to their compliance. The paper uses the reach of the disc, r sin θ. Ours is that of the
+triangle's corners, which is never more: then the plane lies between the two triangles and touches both, and bodies do not hover
+(with discs a ball stood 1 % of its radius above its plate). If one facet is more than twice as large as the other, and the other is
+above it, the plane is that of the large one: averages with leaning small ones would push a body along a smooth plate (measured:
+0.15 m/s from rest). Planes are set once a step and move with their facets; their normals stay within a step.
 
-The plane lies closer to the one that yields less: at the surface of a static body, and in the end closer to the stiffer of two soft
-ones. Ours is that the shares of one substep follow the masses of what is moved, and the stiffness decides by pushing back in the
-next ones; set by the stiffness itself, the two would not push each other equally. Momentum is conserved.
+The plane lies closer to the less compliant facet: at the surface of a static body, and finally closer to the stiffer of two soft
+ones. Ours: the shares of one substep follow the masses, and the stiffness acts by pushing back in the next ones; shares by
+stiffness would not push both bodies equally. Momentum is conserved.
 
 A part of the projection undoes the approach of this substep: it stops the two (no bounce), and friction shifts them along the plane
-against their slip, by at most `friction` times that part. The rest of it, an old overlap, moves places without giving any
-velocity: no contact makes bodies faster. With `sticky` > 0 a pair that has met is held, and pulled back to Δ = 0, as long as it
-does not part faster than that within a substep (the paper's threshold on Δ, over the time).
+against their slip, by at most `friction` times that part. The rest, an old overlap, changes positions but no velocity, so no
+contact makes bodies faster. With `sticky` > 0 a pair that has met is held, and pulled back to Δ = 0, until it parts faster than
+that within a substep (the paper's threshold on Δ, over time).
 
-Rigid bodies take the displacement to their frame: of all translations and turns that bring the facet to the plane it is the one
-of least squares, weighted with the body's masses. Many pairs: one after the other, on what the ones before have left.
+Rigid bodies apply the displacement to their frame: of all translations and rotations that bring the facet to the plane, the least
+squares one, weighted by mass. Pairs are projected one after the other.
 """
 
 import math
@@ -32,11 +32,11 @@ from jostle.geometry.triangle import Triangle
 from jostle.geometry.vector import Vec3
 from jostle.kernels.jit import kernel
 from jostle.sim.integrate import rotation_of, turned_in_body
-from jostle.sim.surfaces import RIGID, SOFT, facet_of, middle_of, point_of, turned, turned_back, way_of
+from jostle.sim.surfaces import RIGID, SOFT, displacement_of, facet_of, point_of, turned, turned_back, weighted_point
 
 ALIKE = 2.0  # facets whose radii differ by a larger factor are not taken whole
-ABOVE = 1e-3  # of the radius of a small facet: how far off the side of a large one its centre still is above it
-LARGEST_SHIFT = 0.01  # of an old overlap within one substep, in radii of the smaller facet
+ABOVE = 1e-3  # of a small facet's radius: tolerance for its centre to be above a large one
+LARGEST_SHIFT = 0.01  # of an old overlap per substep, in radii of the smaller facet
 
 
 class FacetPairs(NamedTuple):
@@ -46,13 +46,13 @@ class FacetPairs(NamedTuple):
     body_b: Ints
     face_a: Ints
     face_b: Ints
-    side_a: Floats  # 1 or -1: on which side of the triangle's own normal the other one is
+    side_a: Floats  # 1 or -1: the side of the triangle's normal with the other facet
     side_b: Floats
-    work: Bools  # whether it is worked on; others stand behind one that is
-    held: Bools  # whether the two have met and have not parted since
+    work: Bools  # whether the pair is active; an active pair represents the others
+    held: Bools  # whether the facets have met and not parted since
     gap: Floats  # Δ_a + Δ_b before the last projection, lengths
-    slip: Floats  # speed of the two facets relative to each other
-    speed: Floats  # speed of the faster one
+    slip: Floats  # relative speed of the two facets
+    speed: Floats  # speed of the faster facet
     age: Floats  # seconds
 
 
@@ -60,21 +60,21 @@ class Planes(NamedTuple):
     """The average planes of pairs, set at the start of a step."""
 
     normal: Floats  # (p,3) from a to b, 0 where there is none
-    reach: Floats  # (p,) how far both facets reach towards the plane
+    reach: Floats  # (p,) sum of both facets' reaches towards the plane
     radius: Floats  # (p,) of the smaller facet
-    anchor_a: Floats  # (p,3) where the centre is, from the middle of the face (soft) or in principal axes (rigid)
+    anchor_a: Floats  # (p,3) the centre, relative to the face's middle (soft) or in principal axes (rigid)
     anchor_b: Floats
 
 
 def planes_for(pairs: FacetPairs) -> Planes:
-    """Return room for the planes of pairs."""
+    """Return zeroed planes of pairs."""
     count = len(pairs.age)
     return Planes(np.zeros((count, 3)), np.zeros(count), np.zeros(count), np.zeros((count, 3)), np.zeros((count, 3)))
 
 
 @kernel(forceinline=True)
 def average_normal(anx, any_, anz, bnx, bny, bnz):  # type: ignore[no-untyped-def]
-    """Return the unit normal of the average plane of two facets, from a to b; 0 if normals are equal."""
+    """Return the unit normal of two facets' average plane, from a to b, or 0."""
     x, y, z = anx - bnx, any_ - bny, anz - bnz
     size = math.sqrt((x * x + y * y) + z * z)
     if not size > 0.0:
@@ -96,7 +96,7 @@ def reach_of(ax, ay, az, bx, by, bz, cx, cy, cz, px, py, pz, mx, my, mz):  # typ
 def meeting_of(  # type: ignore[no-untyped-def]
     ax, ay, az, bx, by, bz, cx, cy, cz, side_a, dx, dy, dz, ex, ey, ez, fx, fy, fz, side_b
 ):  # fmt: skip
-    """Return the average plane of two triangles: normal (or 0), centres, reaches, smaller radius."""
+    """Return two triangles' average plane: normal, centres, reaches, least radius."""
     px, py, pz, anx, any_, anz, ra = facet_of(ax, ay, az, bx, by, bz, cx, cy, cz, side_a)
     qx, qy, qz, bnx, bny, bnz, rb = facet_of(dx, dy, dz, ex, ey, ez, fx, fy, fz, side_b)
     mx, my, mz = average_normal(anx, any_, anz, bnx, bny, bnz)
@@ -148,9 +148,9 @@ def set_planes(surfaces, nodes, frames, pairs, planes):  # type: ignore[no-untyp
 
 @kernel
 def anchor_of(surfaces, nodes, frames, body, face, x, y, z):  # type: ignore[no-untyped-def]
-    """Return the attachment of the point (x, y, z) to a soft face's centre or a rigid frame."""
+    """Return the attachment of (x, y, z) to a soft face's centre or a rigid frame."""
     if surfaces.kind[body] == SOFT:
-        mx, my, mz = middle_of(surfaces.face_node, surfaces.face_weight, nodes.place, face)
+        mx, my, mz = weighted_point(surfaces.face_node, surfaces.face_weight, nodes.place, face)
         return x - mx, y - my, z - mz
     rx, ry, rz = x - frames.centre[body, 0], y - frames.centre[body, 1], z - frames.centre[body, 2]
     return turned_back(frames.rotation, body, rx, ry, rz)
@@ -158,16 +158,16 @@ def anchor_of(surfaces, nodes, frames, body, face, x, y, z):  # type: ignore[no-
 
 @kernel(forceinline=True)
 def anchored(kind, face_node, face_weight, place, centre, rotation, body, face, anchor, p):  # type: ignore[no-untyped-def]
-    """Where the point of an anchor (pairs,3) is now."""
+    """Return the present position of an anchor (pairs,3)."""
     if kind[body] == SOFT:
-        x, y, z = middle_of(face_node, face_weight, place, face)
+        x, y, z = weighted_point(face_node, face_weight, place, face)
         return x + anchor[p, 0], y + anchor[p, 1], z + anchor[p, 2]
     x, y, z = turned(rotation, body, anchor[p, 0], anchor[p, 1], anchor[p, 2])
     return centre[body, 0] + x, centre[body, 1] + y, centre[body, 2] + z
 
 
 @kernel(forceinline=True)
-def yield_of(surfaces, nodes, frames, body, face, x, y, z, mx, my, mz):  # type: ignore[no-untyped-def]
+def compliance_of(surfaces, nodes, frames, body, face, x, y, z, mx, my, mz):  # type: ignore[no-untyped-def]
     """Return the compliance of a face at the point (x, y, z) along m."""
     if surfaces.kind[body] == SOFT:
         total = 0.0
@@ -185,7 +185,7 @@ def yield_of(surfaces, nodes, frames, body, face, x, y, z, mx, my, mz):  # type:
 
 @kernel(forceinline=True)
 def push(surfaces, nodes, frames, body, face, x, y, z, dx, dy, dz, moving, h):  # type: ignore[no-untyped-def]
-    """Displace a face at (x, y, z) by the push d (mass times length), with a share `moving` as velocity."""
+    """Displace a face at (x, y, z) by the push d; a share `moving` gives velocity."""
     if surfaces.kind[body] == SOFT:
         for k in range(8):
             n = surfaces.face_node[face, k]
@@ -228,7 +228,7 @@ def push(surfaces, nodes, frames, body, face, x, y, z, dx, dy, dz, moving, h):  
 
 @kernel(forceinline=True)
 def write_attitude(frames, body, attitude):  # type: ignore[no-untyped-def]
-    """Set the attitude of a body, and the matrix of it."""
+    """Set the attitude of a body, and its rotation matrix."""
     w, x, y, z = attitude
     frames.attitude[body, 0], frames.attitude[body, 1], frames.attitude[body, 2], frames.attitude[body, 3] = w, x, y, z
     r = rotation_of(w, x, y, z)
@@ -241,7 +241,7 @@ def project_pairs(surfaces, nodes, frames, pairs, planes, h, friction, sticky, b
     """Project all active pairs back once, in order; return how many needed it."""
     done = 0
     count = pairs.body_a.shape[0]
-    # Out of the tuples first: read through them, each array costs a look-up of its own, and the loop takes twice as long.
+    # Unpacked first: reading arrays through the tuples makes the loop twice as slow.
     kind, face_node, face_weight, place = surfaces.kind, surfaces.face_node, surfaces.face_weight, nodes.place
     body_a, body_b, face_a, face_b = pairs.body_a, pairs.body_b, pairs.face_a, pairs.face_b
     work, held, gaps = pairs.work, pairs.held, pairs.gap
@@ -270,17 +270,17 @@ def project_pairs(surfaces, nodes, frames, pairs, planes, h, friction, sticky, b
 def project_pair(  # type: ignore[no-untyped-def]
     surfaces, nodes, frames, pairs, p, px, py, pz, qx, qy, qz, mx, my, mz, gap, most, h, friction
 ):  # fmt: skip
-    """Project one pair with centres p and q back to its plane; return 1, or 0 if neither can move."""
+    """Project one pair back to its plane; return 1, or 0 if neither can move."""
     a, b, fa, fb = pairs.body_a[p], pairs.body_b[p], pairs.face_a[p], pairs.face_b[p]
-    give_a = yield_of(surfaces, nodes, frames, a, fa, px, py, pz, mx, my, mz)
-    give_b = yield_of(surfaces, nodes, frames, b, fb, qx, qy, qz, mx, my, mz)
+    give_a = compliance_of(surfaces, nodes, frames, a, fa, px, py, pz, mx, my, mz)
+    give_b = compliance_of(surfaces, nodes, frames, b, fb, qx, qy, qz, mx, my, mz)
     if not give_a + give_b > 0.0:
         return 0
-    wax, way, waz = way_of(surfaces, nodes, frames, a, fa, px, py, pz, h)
-    wbx, wby, wbz = way_of(surfaces, nodes, frames, b, fb, qx, qy, qz, h)
+    wax, way, waz = displacement_of(surfaces, nodes, frames, a, fa, px, py, pz, h)
+    wbx, wby, wbz = displacement_of(surfaces, nodes, frames, b, fb, qx, qy, qz, h)
     ux, uy, uz = wbx - wax, wby - way, wbz - waz
     parting = (mx * ux + my * uy) + mz * uz
-    # What undoes the motion of this substep stops the two; the rest is an old overlap, and only shifts them.
+    # Undoing the motion of this substep stops the two; the rest is an old overlap, and only shifts them.
     if gap <= 0.0:
         stop = min(-gap, max(-parting, 0.0))
         shift = min(-gap - stop, most)
@@ -292,16 +292,18 @@ def project_pair(  # type: ignore[no-untyped-def]
     push(surfaces, nodes, frames, a, fa, px, py, pz, -size * mx, -size * my, -size * mz, moving, h)
     push(surfaces, nodes, frames, b, fb, qx, qy, qz, size * mx, size * my, size * mz, moving, h)
     if friction > 0.0 and stop > 0.0:
-        rub(surfaces, nodes, frames, pairs, p, px, py, pz, qx, qy, qz, mx, my, mz, h, friction * (stop / (give_a + give_b)))
+        apply_friction(
+            surfaces, nodes, frames, pairs, p, px, py, pz, qx, qy, qz, mx, my, mz, h, friction * (stop / (give_a + give_b))
+        )
     return 1
 
 
 @kernel(forceinline=True)
-def rub(surfaces, nodes, frames, pairs, p, px, py, pz, qx, qy, qz, mx, my, mz, h, most):  # type: ignore[no-untyped-def]
-    """Shift a pair along its plane against this substep's slip, by a push of at most `most`."""
+def apply_friction(surfaces, nodes, frames, pairs, p, px, py, pz, qx, qy, qz, mx, my, mz, h, most):  # type: ignore[no-untyped-def]
+    """Shift a pair along its plane against this substep's slip, by at most `most`."""
     a, b, fa, fb = pairs.body_a[p], pairs.body_b[p], pairs.face_a[p], pairs.face_b[p]
-    wax, way, waz = way_of(surfaces, nodes, frames, a, fa, px, py, pz, h)
-    wbx, wby, wbz = way_of(surfaces, nodes, frames, b, fb, qx, qy, qz, h)
+    wax, way, waz = displacement_of(surfaces, nodes, frames, a, fa, px, py, pz, h)
+    wbx, wby, wbz = displacement_of(surfaces, nodes, frames, b, fb, qx, qy, qz, h)
     ux, uy, uz = wbx - wax, wby - way, wbz - waz
     parting = (mx * ux + my * uy) + mz * uz
     ux, uy, uz = ux - parting * mx, uy - parting * my, uz - parting * mz
@@ -309,8 +311,8 @@ def rub(surfaces, nodes, frames, pairs, p, px, py, pz, qx, qy, qz, mx, my, mz, h
     if not slip > 0.0:
         return
     ux, uy, uz = ux / slip, uy / slip, uz / slip
-    give_a = yield_of(surfaces, nodes, frames, a, fa, px, py, pz, ux, uy, uz)
-    give_b = yield_of(surfaces, nodes, frames, b, fb, qx, qy, qz, ux, uy, uz)
+    give_a = compliance_of(surfaces, nodes, frames, a, fa, px, py, pz, ux, uy, uz)
+    give_b = compliance_of(surfaces, nodes, frames, b, fb, qx, qy, qz, ux, uy, uz)
     size = min(most, slip / (give_a + give_b))
     push(surfaces, nodes, frames, a, fa, px, py, pz, size * ux, size * uy, size * uz, 1.0, h)
     push(surfaces, nodes, frames, b, fb, qx, qy, qz, -size * ux, -size * uy, -size * uz, 1.0, h)

@@ -1,15 +1,15 @@
-"""Extended position-based dynamics (Macklin, Müller, Chentanez 2016) of soft lattices: stretch and volume.
+"""XPBD of soft lattices, stretch and volume (Macklin, Müller, Chentanez 2016).
 
 Materials are given in physical units: Young's modulus E, Poisson's ratio 0.25 <= ν < 0.5, density, and a damping time η (Kelvin and
-Voigt: stress E (ε + η dε/dt)). Springs of stiffness μ·edge along the edges of all cells and along the diagonals of their faces make
-an isotropic solid with both Lamé constants μ = E / (2 (1 + ν)); each cell's volume adds λ - μ to the one against compression. So
-small deformations have the E and ν that were asked for (tested), and nothing is stored at rest.
+Voigt: stress E (ε + η dε/dt)). Springs of stiffness μ·edge along all cell edges and face diagonals make an isotropic solid with
+both Lamé constants μ = E / (2 (1 + ν)); each cell's volume adds λ - μ to the one against compression. So small deformations have
+the given E and ν (tested), and nothing is stored at rest.
 
-A substep of h seconds: nodes go on by their velocities, every spring and every volume is projected once, in alternating order, with
-its compliance over h² and its damping, and velocities are displacements over h. Momentum stays the same but for rounding, angular
-momentum to first order in h; energy is lost, not gained. Where waves pass several cells within a substep, or damping is strong,
-the body is softer than asked, never unstable: more substeps make it stiffer. Measured, a block of E = 1e5 and height 1 on a plate
-sags by 4 %, 14 % and 30 % too much with damping 0.02, 0.05 and 0.1 s in substeps of 1/600 s; in halves of these by 1, 6 and 15 %.
+A substep of h seconds: nodes move by their velocities, every spring and every volume is projected once, in alternating order, with
+its compliance over h² and its damping, and velocities become displacements over h. Momentum is conserved to rounding, angular
+momentum to first order in h; energy is lost, not gained. Where waves pass several cells per substep, or damping is strong, the body
+is too soft, never unstable: more substeps make it stiffer. Measured: a block of E = 1e5 and height 1 on a plate sags 4 %, 14 % and
+30 % too much with damping 0.02, 0.05 and 0.1 s in substeps of 1/600 s; in half substeps 1, 6 and 15 %.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ class SoftMaterial:
     young : float
         Young's modulus, force per area: mass / (length · second²). 1e4 is like jelly, 1e6 like rubber, in metres and kilograms.
     poisson : float
-        Poisson's ratio, 0.25 … 0.49: how much it bulges when it is squeezed.
+        Poisson's ratio, 0.25 … 0.49: how much it bulges under compression.
     density : float
         Mass per volume.
     damping : float
-        Seconds in which internal vibrations die away; 0 leaves only what the integrator loses. Much of it needs more substeps, or
-        the body is softer than `young` says.
+        Decay time of internal vibrations, seconds; 0 leaves only the integrator's loss. Strong damping needs more substeps, or the
+        body is softer than `young`.
     cells : int
         Of the lattice, along the longest edge of the body's box.
     finer : int
-        How often a cell may be halved where a collision is probable, 0 or 1: it is 2 × 2 × 2 cells then, until some time after.
+        1 to split cells into 2 × 2 × 2 where a collision is probable, and merge them some time after; else 0.
     """
 
     young: float = 5e4
@@ -62,9 +62,7 @@ class SoftMaterial:
             if not cast.SMALLEST_COORDINATE <= value <= cast.LARGEST_COORDINATE:
                 raise InputError(f"SoftMaterial: {field} is {value}; it must be a number from 1e-30 to 1e30")
         if not 0.25 <= cast.as_number(self.poisson, "poisson", "SoftMaterial") <= 0.49:
-            raise InputError(
-                f"SoftMaterial: poisson is {self.poisson}; springs have 0.25, volumes take it up to 0.49: choose one between"
-            )
+            raise InputError(f"SoftMaterial: poisson is {self.poisson}; it must be between 0.25 (springs alone) and 0.49")
         if not 0.0 <= cast.as_number(self.damping, "damping", "SoftMaterial") <= cast.LARGEST_COORDINATE:
             raise InputError(f"SoftMaterial: damping is {self.damping}; it must be a time >= 0 in seconds")
         cast.as_count(self.cells, "cells", lowest=1, highest=64, owner="SoftMaterial")
@@ -124,7 +122,7 @@ def cells_of(lattice: Lattice, material: SoftMaterial) -> Cells:
 
 
 def elastic_energy(place: Floats, springs: Springs, cells: Cells) -> float:
-    """Return what springs and volumes store with nodes at these places (n,3)."""
+    """Return the energy of springs and volumes with nodes at places (n,3)."""
     ends = place[springs.node]
     stretch = np.sqrt(((ends[:, 1] - ends[:, 0]) ** 2).sum(axis=1)) - springs.rest
     corner = place[cells.node]
@@ -145,7 +143,7 @@ def advance_nodes(nodes, gravity, h):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def take_velocities(nodes, h):  # type: ignore[no-untyped-def]
+def update_velocities(nodes, h):  # type: ignore[no-untyped-def]
     """Set each node's velocity to its displacement over the time of the substep."""
     for n in range(nodes.place.shape[0]):
         for k in range(3):
@@ -165,7 +163,7 @@ def project_springs(nodes, springs, h, backwards):  # type: ignore[no-untyped-de
         if size == 0.0:
             continue
         x, y, z = x / size, y / size, z / size
-        # How much the spring has grown in this substep, for the damping.
+        # Growth of the spring in this substep, for the damping.
         grown = (
             x * ((place[b, 0] - before[b, 0]) - (place[a, 0] - before[a, 0]))
             + y * ((place[b, 1] - before[b, 1]) - (place[a, 1] - before[a, 1]))
@@ -186,7 +184,7 @@ def project_springs(nodes, springs, h, backwards):  # type: ignore[no-untyped-de
 def project_cells(nodes, cells, h, backwards):  # type: ignore[no-untyped-def]
     """Project every cell towards its volume once.
 
-    The volume is that of the box of its mean edges, which hinders no affine map.
+    The volume is that of the box of its mean edges, which resists no affine map.
     """
     place, before, inverse_mass = nodes.place, nodes.before, nodes.inverse_mass
     count = cells.node.shape[0]
@@ -220,7 +218,7 @@ def project_cells(nodes, cells, h, backwards):  # type: ignore[no-untyped-def]
 
 @kernel
 def mean_edges(place, node, c):  # type: ignore[no-untyped-def]
-    """Return the mean of a cell's four edges along each of its three directions, nine numbers."""
+    """Return the mean of a cell's four edges in each direction, nine numbers."""
     ax, ay, az, bx, by, bz, cx, cy, cz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(8):
         n = node[c, k]

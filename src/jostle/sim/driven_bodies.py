@@ -1,6 +1,6 @@
 """Kinematic bodies: velocity and spin from two poses, a step apart.
 
-They have no finite mass: they push, and nothing pushes them.
+They have no finite mass: they push other bodies, and nothing pushes them.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from jostle._types import Floats
 from jostle.sim.state import centres_of
 
 
-def led_motion(poses_t0: Floats, poses: Floats, middle: Floats, dt: float) -> tuple[Floats, Floats, Floats]:
-    """Return centre, velocity and spin (k,3) of bodies that moved from one step's poses to the next."""
+def kinematic_motion(poses_t0: Floats, poses: Floats, middle: Floats, dt: float) -> tuple[Floats, Floats, Floats]:
+    """Return centre, velocity and spin (k,3) of bodies moved between two poses."""
     before, now = centres_of(poses_t0, middle), centres_of(poses, middle)
-    # The turn between the two, its axis times the sine of its angle in the skew part.
+    # The skew part of the rotation between the two is its axis times the sine of its angle.
     turn = (poses[:, :3, None, :3] * poses_t0[:, None, :3, :3]).sum(axis=3)
     skew = 0.5 * np.stack([turn[:, 2, 1] - turn[:, 1, 2], turn[:, 0, 2] - turn[:, 2, 0], turn[:, 1, 0] - turn[:, 0, 1]], axis=1)
     sine = np.sqrt((skew**2).sum(axis=1))

@@ -1,7 +1,7 @@
-"""Outward normals of all faces of all bodies in one array, for the contact manifold kernel.
+"""Outward normals of all bodies' faces in one array, for contact manifolds.
 
-Bodies that share a mesh share its normals. An inverted mesh (closed, of negative volume) has its normals turned outward. Those of a
-deforming body are its own, and are renewed when its vertices change.
+Bodies that share a mesh share its normals. Normals of an inverted mesh (closed, of negative volume) are flipped outward. A
+deforming body has its own normals, renewed when its vertices change.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class FaceNormals:
         self.normals = np.concatenate(parts) if parts else np.empty((0, 3))
 
     def renew(self, row: int, mesh: Mesh, vertices: Floats) -> None:
-        """Take the normals of a deforming body from its present vertices (n,3)."""
+        """Update the normals of a deforming body from its vertices (n,3)."""
         first = int(self.first_face[row])
         self.normals[first : first + len(mesh.faces)] = _outward(mesh, vertices)
 

@@ -1,14 +1,13 @@
-"""Which pairs of near facets are worked on: for each facet the one of the other body whose centre is closest (the sample pairs of
-Guy and Debunne 2004, §3.1, among the rows of a report).
+"""Choice of near facet pairs: each facet with the closest one of the other body.
 
-Rows come from any method that reports faces, those that touch and those within the clearance. A pair must face each other
-(n_a · n_b below a bound), so that sides and backs of thin parts do not push. Each facet takes its closest partner, and a pair is
-kept if either side has chosen it: about as many pairs as facets, where all near rows are several times as many and say the same. A
-partner of the last step is left only for one that is clearly closer, so that pairs last while bodies rest (§5.5 asks for ages).
-Where a report is not complete, since a budget ended the search, the pairs of the last step that are still near are kept as well: a
-contact that is missed for a frame is not lost.
+These are the sample pairs of Guy and Debunne 2004, §3.1, among the rows of a report. Rows come from any method that reports faces,
+touching or within the clearance. The facets of a pair must face each other (n_a · n_b below a bound), so that sides and backs of
+thin parts do not push. Each facet chooses its closest partner, and a pair is kept if either side has chosen it: about as many pairs
+as facets, where all near rows are several times as many and add nothing. A partner of the last step is replaced only by a clearly
+closer one, so that pairs last while bodies rest (§5.5 needs ages). If a budget ended the search, pairs of the last step that are
+still near are kept as well, so that a contact missed for a frame is not lost.
 
-An open mesh has two sides; the one that counts is that on which the other facet is when the pair is made.
+An open mesh has two sides; the other facet's side at the creation of the pair counts.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from jostle.sim.surfaces import FIXED, Surfaces, facet_of
 Rows = tuple[Ints, Ints, Ints, Ints]  # body_a, body_b, and the faces of each
 
 FACING = -0.2  # largest n_a · n_b of facets that push each other
-CLEARLY_CLOSER = 0.7  # of the squared distance to the partner of the last step
+CLEARLY_CLOSER = 0.7  # share of the squared distance to the last partner
 
 
 def no_pairs() -> FacetPairs:
@@ -42,9 +41,9 @@ def chosen_pairs(rows: Rows, surfaces: Surfaces, points: Floats, last: FacetPair
     Parameters
     ----------
     points : (v, 3)
-        Where all vertices are now, world coordinates.
+        World positions of all vertices.
     last : FacetPairs
-        Of the last step: pairs that are still there keep their age, their side, and whether they are held.
+        Of the last step: pairs that remain keep their age, their side, and whether they are held.
     """
     body_a, body_b, face_a, face_b = rows
     count, faces = len(body_a), len(surfaces.face)
@@ -84,9 +83,9 @@ def chosen_pairs(rows: Rows, surfaces: Surfaces, points: Floats, last: FacetPair
 
 
 def with_remembered(rows: Rows, last: FacetPairs, surfaces: Surfaces, points: Floats, clearance: float) -> Rows:
-    """Return the rows of an incomplete report with the previous step's pairs that are still near; sorted.
+    """Return sorted rows of a report with the previous step's near pairs.
 
-    Near: no farther from their plane than the clearance, and centres no farther apart than the sum of the radii (§4.2).
+    Near: within the clearance of their plane, and centres no farther apart than the sum of the radii (§4.2).
     """
     corners_a, corners_b = points[surfaces.face[last.face_a]], points[surfaces.face[last.face_b]]
     middle_a, middle_b = corners_a.mean(axis=1), corners_b.mean(axis=1)
@@ -110,7 +109,7 @@ def choose_pairs(  # type: ignore[no-untyped-def]
     body_a, body_b, face_a, face_b, surfaces, points, keys, old_side_a, old_side_b, distance, nearest, best,
     row, known, side_a, side_b,
 ):  # fmt: skip
-    """Write the chosen rows (k,), their index in keys (-1: new) and their sides; return k.
+    """Write the chosen rows (k,), their index in keys (-1: new) and sides; return k.
 
     keys (m,) sorted, of the last pairs; distance (n,), nearest (f,) inf and best (f,) -1 are scratch.
     """
@@ -137,7 +136,7 @@ def choose_pairs(  # type: ignore[no-untyped-def]
                     nearest[fa], best[fa] = away, r
                 if away < nearest[fb]:
                     nearest[fb], best[fb] = away, r
-            # Columns are filled from the front, never beyond the row that is read.
+            # Columns are filled from the front, never beyond the row being read.
             for r in range(first, last):
                 fa, fb = from_a + face_a[r], from_b + face_b[r]
                 if distance[r] < np.inf and (best[fa] == r or best[fb] == r):
@@ -152,7 +151,7 @@ def choose_pairs(  # type: ignore[no-untyped-def]
 
 @kernel
 def place_of(keys, key):  # type: ignore[no-untyped-def]
-    """The place of a key in sorted keys, or -1."""
+    """Return the index of a key in sorted keys, or -1."""
     low, high = 0, keys.shape[0]
     while low < high:
         middle = (low + high) // 2
@@ -165,7 +164,9 @@ def place_of(keys, key):  # type: ignore[no-untyped-def]
 
 @kernel
 def apart(surfaces, points, fa, fb, side_a, side_b):  # type: ignore[no-untyped-def]
-    """Return the squared distance of two facets' centres, inf if they do not face each other, and sides.
+    """Return the squared distance of two facets' centres, and the sides.
+
+    The distance is inf if the facets do not face each other.
 
     A side of 0 means either.
     """
@@ -188,7 +189,7 @@ def apart(surfaces, points, fa, fb, side_a, side_b):  # type: ignore[no-untyped-
     if not facing < FACING:
         return np.inf, side_a, side_b
     if ra > ALIKE * rb:
-        # How far the centre of the small one is from the large triangle, whose centre says nothing.
+        # Distance of the small centre from the large triangle, whose own centre may be far away.
         return beside(surfaces, points, fa, qx, qy, qz), side_a, side_b
     if rb > ALIKE * ra:
         return beside(surfaces, points, fb, px, py, pz), side_a, side_b
@@ -197,5 +198,5 @@ def apart(surfaces, points, fa, fb, side_a, side_b):  # type: ignore[no-untyped-
 
 @kernel
 def beside(surfaces, points, face, x, y, z):  # type: ignore[no-untyped-def]
-    """The squared distance of a point from a face."""
+    """Return the squared distance of a point from a face."""
     return closest_point_on_triangle(Vec3(x, y, z), face_at(points, surfaces.face, face)).squared

@@ -1,16 +1,16 @@
-"""A coarse lattice of cubic cells that embeds a mesh's surface (a model for Guy and Debunne 2004, §5).
+"""A lattice of cubic cells that embeds a mesh (for Guy and Debunne 2004, §5).
 
 Cells are cubes of one size: all that hold a part of the surface or of the inside of a closed mesh. A vertex follows the eight nodes
-of its cell with trilinear weights, which sum to 1 and keep every affine map exactly. Cells at the border count by the share of them
-that is inside (sampled, 4 × 4 × 4 points), so that mass, weight and stiffness are those of the mesh; of an open mesh every cell
-counts whole, and the surface is the middle of a sheet as thick as a cell.
+of its cell with trilinear weights, which sum to 1 and reproduce every affine map exactly. Border cells count by their inner share
+(sampled, 4 × 4 × 4 points), so that mass, weight and stiffness are those of the mesh; for an open mesh every cell counts fully, and
+the surface is the middle of a sheet as thick as a cell.
 
-Why cubes, and stretch along their edges and face diagonals: no mesher is needed, whatever the surface is, soups included; a lattice
-with equal springs along both is isotropic (`deform.py`), costs nine springs and one volume for a cell where tetrahedra cost five
-with two constraints each, and stores nothing at rest. The price: parts of a surface that share a cell without touching are tied.
+Why cubes with springs along edges and face diagonals: any surface works without a mesher, soups included; a lattice with equal
+springs along both is isotropic (`deform.py`), costs nine springs and one volume per cell, where tetrahedra cost five with two
+constraints each, and stores nothing at rest. The price: parts of a surface that share a cell without touching are tied.
 
-Cells of two sizes in one lattice are those of `resolutions.py`; then nodes in the middle of an edge or a face of a larger cell are
-tied to its corners (`ties.py`).
+`resolutions.py` mixes cells of two sizes; nodes in the middle of an edge or a face of a larger cell are then tied to its corners
+(`ties.py`).
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.shapes.mesh import Mesh
 
-SAMPLES = 4  # along each edge of a cell, for the share of it that is inside
-LEAST_SHARE = 0.1  # of a cell that holds a part of the surface: nodes that carry next to nothing would only jitter
-LEAST_MASS = 0.1  # of a node, in cells: pushes at the surface would throw lighter ones beyond it about
+SAMPLES = 4  # along each edge of a cell, for its inner share
+LEAST_SHARE = 0.1  # of a cell with a part of the surface: very light nodes would jitter
+LEAST_MASS = 0.1  # of a node, in cells: pushes at the surface would throw lighter ones about
 CORNERS = np.array([[k & 1, k >> 1 & 1, k >> 2 & 1] for k in range(8)])
 # The lines of a cell between corners that differ in one coordinate (edges), and in two (diagonals of its faces).
 EDGES = np.array([(a, b) for a in range(8) for b in range(a + 1, 8) if (CORNERS[a] != CORNERS[b]).sum() == 1])
@@ -35,7 +35,7 @@ DIAGONALS = np.array([(a, b) for a in range(8) for b in range(a + 1, 8) if (CORN
 
 
 class Grid(NamedTuple):
-    """Where the cells of a lattice may be."""
+    """The regular grid of a lattice's possible cells."""
 
     origin: Floats  # (3,) lowest corner
     edge: float  # of a cell
@@ -48,11 +48,11 @@ class Lattice(NamedTuple):
     node: Floats  # (n,3) places at rest
     mass: Floats  # (n,) of a body of density 1
     cell: Ints  # (c,8) nodes of each cell, corner k at (k & 1, k >> 1 & 1, k >> 2)
-    share: Floats  # (c,) how much of the cell counts
+    share: Floats  # (c,) of the cell that counts
     volume: Floats  # (c,) of the whole cell
     spring: Ints  # (s,2) nodes
     rest: Floats  # (s,) lengths at rest
-    weight: Floats  # (s,) share of a spring: 1 inside, where four cells (or two, at a diagonal) meet; of one in finer cells, half
+    weight: Floats  # (s,) share of a spring: 1 where four cells (two at a diagonal) meet; half of that in finer cells
     vertex_cell: Ints  # (v,) of each vertex of the mesh
     vertex_weight: Floats  # (v,8) of the nodes of its cell
     face_cell: Ints  # (f,) of the middle of each face
@@ -64,7 +64,7 @@ class Lattice(NamedTuple):
 
 
 def grid_of(mesh: Mesh, cells: int) -> Grid:
-    """Return the grid around a mesh's box with a number of cells along its longest edge."""
+    """Return the grid around a mesh with `cells` cells along its longest edge."""
     lower, upper = mesh.bounds
     extent = upper - lower
     edge = float(extent.max()) / cells
@@ -81,7 +81,7 @@ def shares_in(mesh: Mesh, grid: Grid) -> Floats:
 
 
 def lattice_of(mesh: Mesh, cells: int = 8) -> Lattice:
-    """Return the lattice of a mesh with a number of cells along its box's longest edge."""
+    """Return the lattice of a mesh with `cells` cells along its longest edge."""
     grid = grid_of(mesh, cells)
     origin, edge, counts = grid
     shares = shares_in(mesh, grid)
@@ -121,9 +121,9 @@ def lattice_of(mesh: Mesh, cells: int = 8) -> Lattice:
 
 
 def points_on(mesh: Mesh, spacing: float) -> tuple[Floats, NDArray[np.int64]]:
-    """Return (k,3) points on the faces no farther apart than the spacing, corners included, and their faces.
+    """Return (k,3) points on the faces within the spacing, and their faces.
 
-    No cell that a face passes is passed over with half the edge of a cell.
+    Corners are included. A spacing of half a cell's edge misses no cell that a face passes.
     """
     corners = mesh.vertices[mesh.faces]
     sides = np.sqrt(((corners - np.roll(corners, 1, axis=1)) ** 2).sum(axis=2)).max(axis=1)
@@ -141,13 +141,12 @@ def points_on(mesh: Mesh, spacing: float) -> tuple[Floats, NDArray[np.int64]]:
 
 
 def cell_of(points: Floats, grid: Grid) -> NDArray[np.int64]:
-    """(k,3) the cell of each point, the nearest one of those outside of the grid."""
-    cells: NDArray[np.int64] = np.clip(np.floor((points - grid.origin) / grid.edge).astype(np.int64), 0, grid.counts - 1)
-    return cells
+    """Return the cell (k,3) of each point, the nearest one outside the grid."""
+    return np.clip(np.floor((points - grid.origin) / grid.edge).astype(np.int64), 0, grid.counts - 1)
 
 
 def _embedded(points: Floats, grid: Grid, number: NDArray[np.int64], where: NDArray[np.int64]) -> tuple[Ints, Floats]:
-    """The cell (k,) of each point and its trilinear weights (k,8)."""
+    """Return the cell (k,) of each point and its trilinear weights (k,8)."""
     cells = number[tuple(cell_of(points, grid).T)]
     for k in np.flatnonzero(cells < 0):  # a vertex of no face, or one on the border of two cells
         middle = grid.origin + grid.edge * (where + 0.5)
@@ -156,16 +155,16 @@ def _embedded(points: Floats, grid: Grid, number: NDArray[np.int64], where: NDAr
 
 
 def trilinear(local: Floats) -> Floats:
-    """Return (k,8) weights of a cell's corners for positions (k,3) in it, 0 … 1 along each edge."""
+    """Return (k,8) weights of a cell's corners for positions (k,3) in it, 0 … 1."""
     factors = np.where(CORNERS[None] == 1, local[:, None, :], 1.0 - local[:, None, :])
     return np.ascontiguousarray((factors[:, :, 0] * factors[:, :, 1]) * factors[:, :, 2])
 
 
 def _springs(cell: Ints, share: Floats, places: NDArray[np.int64]) -> tuple[Ints, Floats]:
-    """Return the unique lines (s,2) of all cells, and their weights: four cells per edge, two per diagonal.
+    """Return the unique lines (s,2) of all cells, and their weights.
 
-    They come by direction, then those from even and from odd places (n,3): no two of a run share a node, so that a processor works
-    on several at once. Sorted by their nodes, where each waits for the one before, they took twice as long.
+    An edge has weight from four cells, a diagonal from two. Lines are ordered by direction, then by even and odd places (n,3): no
+    two of a run share a node, so that a processor works on several at once. Sorted by nodes they took twice as long.
     """
     lines = np.concatenate([cell[:, EDGES].reshape(-1, 2), cell[:, DIAGONALS].reshape(-1, 2)]).astype(np.int64)
     parts = np.concatenate([np.repeat(0.25 * share, len(EDGES)), np.repeat(0.5 * share, len(DIAGONALS))])
@@ -184,20 +183,21 @@ def _inside(mesh: Mesh, origin: Floats, edge: float, counts: NDArray[np.int64]) 
     """Return the share of each grid cell inside a closed mesh."""
     step = edge / SAMPLES
     change = np.zeros(SAMPLES * counts, np.int32)
-    # Off the places where the vertices of regular shapes are: a column through an edge would count it twice or not at all.
+    # Off the vertices of regular shapes: a column through an edge would count it twice or not at all.
     start = origin + step * np.array([0.50071828, 0.49914159, 0.5])
     add_crossings(read_only_view(mesh.vertices), read_only_view(mesh.faces), start, step, change)
     winding = np.cumsum(change[:, :, ::-1], axis=2)[:, :, ::-1]
     x, y, z = counts.tolist()
-    shares: Floats = (winding != 0).reshape(x, SAMPLES, y, SAMPLES, z, SAMPLES).mean(axis=(1, 3, 5))
-    return shares
+    return (winding != 0).reshape(x, SAMPLES, y, SAMPLES, z, SAMPLES).mean(axis=(1, 3, 5))
 
 
 @kernel
 def add_crossings(vertices, faces, start, step, change):  # type: ignore[no-untyped-def]
-    """Add 1 to change (x,y,z) at the highest sample below each face that looks up, -1 if it looks down.
+    """Add 1 to change (x,y,z) below each face that faces up, -1 if it faces down.
 
-    Samples are at start (3,) + step (i,j,k). What is summed up from above is how often the surface winds around each sample.
+    The change goes to the highest sample below the face.
+
+    Samples are at start (3,) + step (i,j,k). Sums from above are winding numbers of the samples.
     """
     for face in range(faces.shape[0]):
         a, b, c = faces[face, 0], faces[face, 1], faces[face, 2]

@@ -1,15 +1,15 @@
-"""Contact manifolds: one normal and at most five points per body pair, from a report's rows.
+"""Contact manifolds: one normal and up to five points per body pair.
 
-A row is a pair of faces, and its own normal leans to the side wherever a face is met near its edge. So the normal of a pair of
-bodies is that of the curve in which their surfaces cross: half the sum of p × q over its segments from p to q, each run along in
-the direction n_a × n_b of the outward normals of its faces, so that the curve goes round from a into b. For a corner in a face it
-is the normal of the face, for two edges that cross the direction across both, exactly. Where rows have no faces (methods that
-report points), where faces only touch, or where nothing is left, it is the sum of the normals of the rows, weighted by the length
-of their segments; then their plain sum, and at last the way from one centre of mass to the other.
+A row is a pair of faces, and its own normal leans to the side where a face is hit near its edge. So the normal of a body pair is
+that of the curve in which their surfaces cross: half the sum of p × q over its segments from p to q, each oriented along n_a × n_b
+of the outward normals of its faces, so that the curve circles from a into b. For a corner in a face it is exactly the normal of the
+face, for two crossing edges the direction across both. If rows have no faces (methods that report points), if faces only touch, or
+if the sum vanishes, it is the sum of the rows' normals, weighted by segment length; then their plain sum, and finally the direction
+from one centre of mass to the other.
 
-The points: first the weighted middle of all rows, so that faces that meet flat bounce without a spin that no one gave them; then up
-to four rows that lie far apart (the farthest from the middle, the farthest from that one, and the farthest to either side of the
-line between them). Of equal ones the first row is taken: the choice depends on nothing but the report.
+The points: first the weighted middle of all rows, so that a flat impact adds no spin; then up to four rows that lie far apart (the
+farthest from the middle, the farthest from that one, and the farthest to either side of the line between them). Ties go to the
+first row, so the choice depends only on the report.
 """
 
 import math
@@ -17,7 +17,7 @@ import math
 from jostle.kernels.jit import kernel
 
 MOST_POINTS = 5
-NOTHING_LEFT = 1e-6  # of a sum of normals, as a share of its weights; of an area, as a share of the squared length about it
+NOTHING_LEFT = 1e-6  # a vanishing sum of normals over its weights, or area over its squared perimeter
 
 
 @kernel
@@ -25,12 +25,11 @@ def gather_manifolds(  # type: ignore[no-untyped-def]
     body_a, body_b, face_a, face_b, segment, normal, face_normals, first_face, poses, centre,
     pair_a, pair_b, pair_normal, points, count,
 ):  # fmt: skip
-    """Write bodies, normal, points and point count of each pair of sorted rows; return the number of pairs.
+    """Write bodies, normal and points of each pair of sorted rows; return the count.
 
-    Bodies are (p,) int32, normals (p,3), points (p,5,3), counts (p,) int32.
-
-    body_a, body_b, face_a, face_b (n,) int32; segment (n,2,3), normal (n,3) of the rows; face_normals (f,3) of all meshes,
-    outward, in body coordinates, those of a body from first_face (bodies,) on; poses (bodies,4,4); centre (bodies,3).
+    Written are bodies (p,) int32, normals (p,3), points (p,5,3) and point counts (p,) int32. Read are body_a, body_b, face_a,
+    face_b (n,) int32; segment (n,2,3), normal (n,3) of the rows; outward face_normals (f,3) of all meshes in body coordinates,
+    those of a body from first_face (bodies,) on; poses (bodies,4,4); centre (bodies,3).
     """
     pairs = 0
     first = 0
@@ -43,7 +42,7 @@ def gather_manifolds(  # type: ignore[no-untyped-def]
         pair_b[pairs] = body_b[first]
         a, b = body_a[first], body_b[first]
         _write_normal(a, b, face_a, segment, normal, centre, first, last, pair_normal, points, pairs)
-        _go_round(a, b, face_a, face_b, segment, face_normals, first_face, poses, first, last, pair_normal, points, pairs)
+        _write_area_normal(a, b, face_a, face_b, segment, face_normals, first_face, poses, first, last, pair_normal, points, pairs)
         count[pairs] = _write_points(segment, first, last, pair_normal, points, pairs)
         pairs += 1
         first = last
@@ -73,7 +72,7 @@ def _weight(face_a, segment, row):  # type: ignore[no-untyped-def]
 
 @kernel
 def _write_normal(a, b, face_a, segment, normal, centre, first, last, pair_normal, points, pair):  # type: ignore[no-untyped-def]
-    """Write a pair's normal, and the weighted centre of rows first < last as its first point."""
+    """Write a pair's normal, and the weighted centre of its rows as first point."""
     total = 0.0
     for row in range(first, last):
         total += _weight(face_a, segment, row)
@@ -102,10 +101,10 @@ def _write_normal(a, b, face_a, segment, normal, centre, first, last, pair_norma
 
 
 @kernel
-def _go_round(  # type: ignore[no-untyped-def]
+def _write_area_normal(  # type: ignore[no-untyped-def]
     a, b, face_a, face_b, segment, face_normals, first_face, poses, first, last, pair_normal, points, pair
 ):  # fmt: skip
-    """Write the direction of the area within the curve of rows first < last, if it has one."""
+    """Write the direction of the area within the curve of rows, if it has one."""
     cx, cy, cz = points[pair, 0, 0], points[pair, 0, 1], points[pair, 0, 2]
     sx, sy, sz, around = 0.0, 0.0, 0.0, 0.0
     for row in range(first, last):
@@ -118,8 +117,8 @@ def _go_round(  # type: ignore[no-untyped-def]
         dx, dy, dz = qx - px, qy - py, qz - pz
         along = ((ay * bz - az * by) * dx + (az * bx - ax * bz) * dy) + (ax * by - ay * bx) * dz
         if along != 0.0:
-            way = 1.0 if along > 0.0 else -1.0
-            sx, sy, sz = sx + way * (py * qz - pz * qy), sy + way * (pz * qx - px * qz), sz + way * (px * qy - py * qx)
+            sign = 1.0 if along > 0.0 else -1.0
+            sx, sy, sz = sx + sign * (py * qz - pz * qy), sy + sign * (pz * qx - px * qz), sz + sign * (px * qy - py * qx)
             around += math.sqrt((dx * dx + dy * dy) + dz * dz)
     size = math.sqrt((sx * sx + sy * sy) + sz * sz)
     if size > NOTHING_LEFT * (around * around):
@@ -128,7 +127,7 @@ def _go_round(  # type: ignore[no-untyped-def]
 
 @kernel
 def _turned(poses, body, vectors, k):  # type: ignore[no-untyped-def]
-    """A vector of a body, along the axes of the world."""
+    """Return a body's vector in world axes."""
     x, y, z = vectors[k, 0], vectors[k, 1], vectors[k, 2]
     return (
         (poses[body, 0, 0] * x + poses[body, 0, 1] * y) + poses[body, 0, 2] * z,
@@ -139,7 +138,7 @@ def _turned(poses, body, vectors, k):  # type: ignore[no-untyped-def]
 
 @kernel
 def _write_points(segment, first, last, pair_normal, points, pair):  # type: ignore[no-untyped-def]
-    """Write rows that lie far apart after the pair's centre; return the number of points."""
+    """Write rows that lie far apart after the pair's centre; return the count."""
     count = 1
     one = _farthest(segment, first, last, points[pair, 0, 0], points[pair, 0, 1], points[pair, 0, 2])
     if one < 0:
@@ -173,7 +172,7 @@ def _write_points(segment, first, last, pair_normal, points, pair):  # type: ign
 
 @kernel
 def _farthest(segment, first, last, x, y, z):  # type: ignore[no-untyped-def]
-    """The row whose middle is farthest from a point, -1 if all are there."""
+    """Return the row whose middle is farthest from a point, -1 if all coincide."""
     farthest, found = 0.0, -1
     for row in range(first, last):
         mx, my, mz = _middle(segment, row)

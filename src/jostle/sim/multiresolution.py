@@ -1,9 +1,8 @@
 """Lattices refined where a collision is probable (Guy and Debunne 2004, §5.2).
 
-The method `monte_carlo` says where that is by its sample pairs. A sample is refined when it is near to another body for its size,
-so faces below one that is no wider than a cell, and not far from its partner, are in cells that are worth splitting, before
-anything touches. Of any other method the pairs of near facets say it, one step ahead. Pairs that are old (§5.5) do not count: below
-them cells may be merged.
+The sample pairs of the method `monte_carlo` show where: it refines samples that are near another body for their size, so faces
+below a sample no wider than a cell, and near its partner, are in cells worth splitting before anything touches. For any other
+method the pairs of near facets show it, one step ahead. Old pairs (§5.5) do not count: cells below them may be merged.
 """
 
 from __future__ import annotations
@@ -24,15 +23,15 @@ from jostle.sim.resolutions import Resolutions, resolutions_of
 from jostle.sim.soft_bodies import SoftBodies, with_lattices
 
 REFINED = 0.5  # of the edge of a cell: the radius of a sample that is no wider than the cell
-NEAR = 0.1  # of the edge: the gap of a pair of such samples that may soon be none
+NEAR = 0.1  # of the edge: the gap of a pair of such samples that may soon touch
 
 
 @runtime_checkable
-class FollowsSamples(Protocol):
+class HasSamples(Protocol):
     """A detector with sample pairs."""
 
     def faces_of_samples(self, body: int, radius: float, gap: float, age: float) -> Bools:
-        """Returns which faces of a body are below a sample within limits of radius, gap and age."""
+        """Return which faces are below a sample within limits of radius, gap, age."""
         ...
 
 
@@ -61,17 +60,17 @@ class Multiresolution:
                 self.lattices[row] = known[key]
 
     @property
-    def there_is_one(self) -> bool:
+    def may_refine(self) -> bool:
         """Whether any body may be refined."""
         return len(self.cells) > 0
 
     def follow(self, arrays: SoftBodies, detector: Detector, pairs: FacetPairs, seconds: float, old_after: float) -> SoftBodies:
-        """Split and merge cells after a step, as the detection and near facet pairs require.
+        """Split and merge cells after a step, as detection and facet pairs require.
 
-        Returns the arrays of the lattices as they are now: the same ones where no cell has changed.
+        Returns the arrays of the new lattices, or the same arrays if no cell has changed.
         """
         new = dict(self.cells)
-        samples = detector if isinstance(detector, FollowsSamples) else None
+        samples = detector if isinstance(detector, HasSamples) else None
         for row, resolutions in self._resolutions.items():
             faces = _faces_of_pairs(pairs, row, arrays, old_after)
             if samples is not None:
@@ -88,7 +87,7 @@ class Multiresolution:
         return arrays
 
     def _with_cells(self, arrays: SoftBodies, new: Mapping[int, Cells], changed: list[int]) -> SoftBodies:
-        """The arrays with the new cells of the bodies that have changed."""
+        """Return the arrays with the new cells of changed bodies."""
         places, velocities = {}, {}
         lattices = self.lattices | {row: new[row].lattice for row in changed}
         for row in lattices:

@@ -1,15 +1,14 @@
-"""A lattice with cells of two sizes: any cell may be split into 2 × 2 × 2 (Guy and Debunne 2004, §5.2).
+"""A lattice whose cells may be split into 2 × 2 × 2 (Guy and Debunne 2004, §5.2).
 
-Everything that may be needed is worked out once: all finer cells with their shares, all lines of both sizes, and the weights of
-every vertex in its cell and in its finer one. Which cells are split changes while a body moves; then a lattice is put together from
-these tables in about a millisecond: it is chosen from them, and nothing needs to be sorted.
+Tables are computed once: all finer cells with their shares, all lines of both sizes, and the weights of every vertex in its cell
+and in its finer one. When the split cells change, a lattice is selected from these tables in about a millisecond, without sorting.
 
-Each cell brings the springs of its own size and its own volume, so that every cell is of the material that was asked for, whatever
-is beside it; stiffness goes with the edge. A node in the middle of an edge or a face of a cell that is not split hangs there: it is
-tied to the corners of it (`ties.py`). With that, a uniform strain has uniform stress, and no net force on any node inside (tested).
+Each cell has springs of its own size and its own volume, so that every cell has the given material next to any neighbour; stiffness
+scales with the edge. A node in the middle of an edge or a face of a whole cell hangs there: it is tied to its corners (`ties.py`).
+So a uniform strain has uniform stress, and no net force on any inner node (tested).
 
-Of a cell that is split only those of the eight parts count that hold something. So it may lack some of its own corners while it is
-split; they are where the nearest part would have them, continued beyond its border.
+Of a split cell's eight parts, only those with content count. So it may lack some of its own corners while split; the nearest part
+defines their positions, extrapolated beyond its border.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ STEPS_APART = np.abs(CORNERS[:, None] - CORNERS[None]).sum(axis=2)  # (8,8) from
 
 
 class Resolutions(NamedTuple):
-    """A lattice and its refinements; nodes are identified by their place on the finer grid ("keys"), x first."""
+    """A lattice and its refinements; a node's "key" is its place on the fine grid."""
 
     coarse: Lattice  # nothing is split
     grid: Grid  # of the finer cells
@@ -68,8 +67,8 @@ class Resolutions(NamedTuple):
     part_key: Longs  # (p,8) corners of the parts of all cells
     part_of: Longs  # (p,) the cell that each is a part of
     part_share: Floats  # (p,) how much of it counts
-    part: Longs  # (c,8) number of each part of a cell, -1 where it holds nothing
-    nearest_part: Longs  # (c,8) 0 … 7: of those that hold something, the one nearest to a corner
+    part: Longs  # (c,8) number of each part of a cell, -1 if empty
+    nearest_part: Longs  # (c,8) 0 … 7: the part with content nearest to a corner
     line: Longs  # (c,24) of the cells, rows of what follows
     part_line: Longs  # (p,24) of the parts
     line_end: Longs  # (k,2) keys of the ends of all lines
@@ -83,7 +82,7 @@ class Resolutions(NamedTuple):
 
 
 def resolutions_of(mesh: Mesh, cells: int) -> Resolutions:
-    """Return the lattice of a mesh with a number of cells along its box, and its refinements."""
+    """Return the lattice of a mesh with `cells` cells, and its refinements."""
     coarse, (origin, edge, counts) = lattice_of(mesh, cells), grid_of(mesh, cells)
     grid = Grid(origin, 0.5 * edge, 2 * counts)
     where = np.rint((coarse.node[coarse.cell[:, 0]] - origin) / edge).astype(np.int64)
@@ -174,7 +173,7 @@ def with_split(resolutions: Resolutions, split: Bools) -> Lattice:
 
 
 def keys_of(lattice: Lattice, grid: Grid) -> Longs:
-    """(n,) the places of the nodes of a lattice on the finer grid, in growing order."""
+    """Return the keys (n,) of a lattice's nodes, in ascending order."""
     return _key(np.rint((lattice.node - grid.origin) / grid.edge).astype(np.int64), grid)
 
 
@@ -185,8 +184,7 @@ def number_of_keys(grid: Grid) -> int:
 
 def _key(places: Longs, grid: Grid) -> Longs:
     _, y, z = (grid.counts + 1).tolist()
-    keys: Longs = (places[..., 0] * y + places[..., 1]) * z + places[..., 2]
-    return keys
+    return (places[..., 0] * y + places[..., 1]) * z + places[..., 2]
 
 
 def _places(keys: Longs, grid: Grid) -> Longs:
@@ -195,14 +193,17 @@ def _places(keys: Longs, grid: Grid) -> Longs:
 
 
 def _numbered(keys: Longs, grid: Grid) -> tuple[Longs, Longs]:
-    """Return the sorted keys that occur, and the number of each grid key among them, -1 for others."""
+    """Return the sorted keys that occur, and each grid key's number or -1."""
     used = np.zeros(number_of_keys(grid), bool)
     used[keys] = True
     return np.flatnonzero(used), np.where(used, np.cumsum(used) - 1, -1)
 
 
 def _in_parts(cells: Ints, weights: Floats, part: Longs) -> tuple[Longs, Floats]:
-    """Return the part (k,) of its cell that holds each point (k,8), or the nearest, and the weights in it."""
+    """Return the part (k,) of its cell that holds each point, and the weights.
+
+    A point in an empty part belongs to the nearest other one.
+    """
     local = 2.0 * (weights[:, :, None] * CORNERS[None]).sum(axis=1)
     away = ((local[:, None] - (CORNERS[None] + 0.5)) ** 2).sum(axis=2)
     nearest = np.where(part[cells] >= 0, away, np.inf).argmin(axis=1)
@@ -212,9 +213,8 @@ def _in_parts(cells: Ints, weights: Floats, part: Longs) -> tuple[Longs, Floats]
 def _slots(where: Longs, grid: Grid, size: int) -> Longs:
     """Return (k,24) slots of the lines of cells at places (k,3).
 
-    By size, direction, parity of the place, and key of the low end.
-
-    In this order no two of a run share a node (see `lattice.py`).
+    They are ordered by size, direction, parity of the place, and key of the low end, so that no two of a run share a node (see
+    `lattice.py`).
     """
     low = where[:, None] + CORNERS[LOW][None]
     odd = np.take_along_axis(low, np.broadcast_to(ALONG[DIRECTION][None, :, None], (*low.shape[:2], 1)), axis=2)[:, :, 0] % 2
@@ -223,7 +223,7 @@ def _slots(where: Longs, grid: Grid, size: int) -> Longs:
 
 
 def _ends(slot: Longs, grid: Grid) -> tuple[Longs, Floats]:
-    """The keys of both ends of the lines of slots (k,), and their lengths."""
+    """Return the keys of both ends of the lines of slots (k,), and their lengths."""
     run, low = slot // number_of_keys(grid), slot % number_of_keys(grid)
     size, direction = run // (2 * len(DIRECTIONS)) + 1, run // 2 % len(DIRECTIONS)
     lengths = np.sqrt((DIRECTIONS**2).sum(axis=1))
@@ -231,10 +231,10 @@ def _ends(slot: Longs, grid: Grid) -> tuple[Longs, Floats]:
 
 
 def _ties(resolutions: Resolutions, whole: Bools, number: Longs) -> tuple[Ints, Ints, Floats]:
-    """Return the hanging nodes of cells that are not split, what they are tied to, and the weights."""
+    """Return the hanging nodes of whole cells, their corners and weights."""
     middle = resolutions.place_key[whole][:, MIDDLES]
     row, which = np.nonzero(number[middle] >= 0)
-    # The cells about an edge or a face say the same of its middle: one is enough.
+    # All cells about an edge or a face tie its middle equally: one is enough.
     tied, first = np.unique(number[middle[row, which]], return_index=True)
     row, which = row[first], which[first]
     corners = resolutions.cell_key[whole][row[:, None], BETWEEN[which]]

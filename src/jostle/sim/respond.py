@@ -1,17 +1,17 @@
-"""Collision response: the paper's exchange of velocities, and impulses at contact points.
+"""Collision response: exchange of velocities, and impulses at contact points.
 
-"exchange" (Lock and Wills 2000, §7): two bodies that touch exchange their velocities and invert their rotation. Ours is that they
-must approach each other: without it bodies that overlap for several frames would exchange again and again. Energy and momentum
-stay the same for equal masses, to the bit. A body without a finite mass (static, or led) throws the other back: its velocity
-relative to that one and its rotation are inverted when the two begin to touch, or while their centres approach.
+"exchange" (Lock and Wills 2000, §7): two touching bodies exchange their velocities and invert their rotation. That they must
+approach is ours: without it, bodies that overlap for several frames would exchange repeatedly. Energy and momentum are conserved
+for equal masses, to the bit. A body without a finite mass (static or kinematic) reflects the other: the other's relative velocity
+and rotation are inverted when the two begin to touch, or while their centres approach.
 
 "impulse" is ours: at each point of contact where two bodies approach along the normal, an impulse along it with the restitution,
-then friction: at most `friction` times that impulse, and at most what stops the slip in its direction. With j the impulse, u < 0
-the approach and K > 0 what a unit of impulse changes of it, energy changes by j u (1 - e) / 2 <= 0 for j = -(1 + e) u / K, and
-for friction t <= s / K against a slip s by -t s + t² K / 2 <= -t s / 2 <= 0: it never grows, whatever the points and normals are.
-Points are taken one after the other, pairs in their order, and all of them again until none approaches, 32 times at most.
-Eight would do for bodies that fly; a stack of three creeps with 16, and stands with 32.
-Momentum is conserved between bodies of finite mass. Bodies that overlap and do not approach are left to part.
+then friction: at most `friction` times that impulse, and at most enough to stop the slip. With j the impulse, u < 0 the approach
+and K > 0 its change per unit impulse, energy changes by j u (1 - e) / 2 <= 0 for j = -(1 + e) u / K, and for friction t <= s / K
+against a slip s by -t s + t² K / 2 <= -t s / 2 <= 0: it never grows, for any points and normals. Points are handled one after the
+other, pairs in order, and repeatedly until none approaches, at most 32 times. Eight suffice for flying bodies; a stack of three
+creeps with 16, and stands with 32. Momentum is conserved between bodies of finite mass. Overlapping bodies that do not approach are
+left to part.
 """
 
 import math
@@ -24,7 +24,7 @@ PASSES = 32
 
 @kernel
 def exchange_velocities(body_a, body_b, began, free, centre, velocity, spin):  # type: ignore[no-untyped-def]
-    """Exchange velocities and invert spins of touching pairs (p,) that approach, in order; return the count.
+    """Exchange velocities and invert spins of approaching pairs; return the count.
 
     began (p,) bool: whether the pair did not touch before; free (n,) bool: of finite mass; centre, velocity, spin (n,3).
     """
@@ -63,9 +63,9 @@ def apply_impulses(  # type: ignore[no-untyped-def]
     pair_a, pair_b, pair_normal, points, count, inverse_mass, inverse_moments, centre, attitude, velocity, spin,
     restitution, slowest_bounce, friction,
 ):  # fmt: skip
-    """Apply impulses at the points (p,5,3) of pairs to velocity and spin (n,3); return the count.
+    """Apply impulses at pairs' points (p,5,3) to velocity and spin; return the count.
 
-    inverse_mass (n,), inverse_moments (n,3) along the principal axes, 0 for bodies that do not yield; attitude (n,4) quaternions.
+    inverse_mass (n,), inverse_moments (n,3) along the principal axes, 0 for immovable bodies; attitude (n,4) quaternions.
     Points that approach no faster than `slowest_bounce` do not bounce.
     """
     total = 0
@@ -80,22 +80,22 @@ def apply_impulses(  # type: ignore[no-untyped-def]
             nx, ny, nz = pair_normal[pair, 0], pair_normal[pair, 1], pair_normal[pair, 2]
             for k in range(count[pair]):
                 x, y, z = points[pair, k, 0], points[pair, k, 1], points[pair, k, 2]
-                ux, uy, uz = _parting(a, b, x, y, z, centre, velocity, spin)
+                ux, uy, uz = _relative_velocity(a, b, x, y, z, centre, velocity, spin)
                 along = (ux * nx + uy * ny) + uz * nz
                 if not along < 0.0:
                     continue
                 bounce = restitution if -along > slowest_bounce else 0.0
-                push = -(1.0 + bounce) * along / _yield(a, b, x, y, z, nx, ny, nz, centre, inverse_mass, inertia_a, inertia_b)
+                push = -(1.0 + bounce) * along / _compliance(a, b, x, y, z, nx, ny, nz, centre, inverse_mass, inertia_a, inertia_b)
                 _push(a, b, x, y, z, nx * push, ny * push, nz * push, centre, inverse_mass, inertia_a, inertia_b, velocity, spin)
                 applied += 1
                 if friction > 0.0:
-                    ux, uy, uz = _parting(a, b, x, y, z, centre, velocity, spin)
+                    ux, uy, uz = _relative_velocity(a, b, x, y, z, centre, velocity, spin)
                     along = (ux * nx + uy * ny) + uz * nz
                     ux, uy, uz = ux - along * nx, uy - along * ny, uz - along * nz
                     slip = math.sqrt((ux * ux + uy * uy) + uz * uz)
                     if slip > 0.0:
                         tx, ty, tz = ux / slip, uy / slip, uz / slip
-                        stop = slip / _yield(a, b, x, y, z, tx, ty, tz, centre, inverse_mass, inertia_a, inertia_b)
+                        stop = slip / _compliance(a, b, x, y, z, tx, ty, tz, centre, inverse_mass, inertia_a, inertia_b)
                         hold = -min(friction * push, stop)
                         _push(
                             a, b, x, y, z, tx * hold, ty * hold, tz * hold,
@@ -109,7 +109,7 @@ def apply_impulses(  # type: ignore[no-untyped-def]
 
 @kernel
 def _inverse_inertia(attitude, inverse_moments, body):  # type: ignore[no-untyped-def]
-    """The inverse of a body's inertia in world axes: xx, yy, zz, yz, zx, xy."""
+    """Return a body's inverse inertia in world axes: xx, yy, zz, yz, zx, xy."""
     r00, r01, r02, r10, r11, r12, r20, r21, r22 = rotation_of(
         attitude[body, 0], attitude[body, 1], attitude[body, 2], attitude[body, 3]
     )
@@ -125,24 +125,24 @@ def _inverse_inertia(attitude, inverse_moments, body):  # type: ignore[no-untype
 
 
 @kernel
-def _of_point(body, x, y, z, centre, velocity, spin):  # type: ignore[no-untyped-def]
-    """The velocity of a point (x, y, z) of a body."""
+def _point_velocity(body, x, y, z, centre, velocity, spin):  # type: ignore[no-untyped-def]
+    """Return the velocity of a point (x, y, z) of a body."""
     rx, ry, rz = x - centre[body, 0], y - centre[body, 1], z - centre[body, 2]
     sx, sy, sz = spin[body, 0], spin[body, 1], spin[body, 2]
     return velocity[body, 0] + (sy * rz - sz * ry), velocity[body, 1] + (sz * rx - sx * rz), velocity[body, 2] + (sx * ry - sy * rx)
 
 
 @kernel
-def _parting(a, b, x, y, z, centre, velocity, spin):  # type: ignore[no-untyped-def]
-    """The velocity of b relative to a at a point."""
-    ax, ay, az = _of_point(a, x, y, z, centre, velocity, spin)
-    bx, by, bz = _of_point(b, x, y, z, centre, velocity, spin)
+def _relative_velocity(a, b, x, y, z, centre, velocity, spin):  # type: ignore[no-untyped-def]
+    """Return the velocity of b relative to a at a point."""
+    ax, ay, az = _point_velocity(a, x, y, z, centre, velocity, spin)
+    bx, by, bz = _point_velocity(b, x, y, z, centre, velocity, spin)
     return bx - ax, by - ay, bz - az
 
 
 @kernel
-def _turning(body, x, y, z, dx, dy, dz, centre, inertia):  # type: ignore[no-untyped-def]
-    """Return a body's change of spin by an impulse at a point, and the moment of the impulse."""
+def _spin_change(body, x, y, z, dx, dy, dz, centre, inertia):  # type: ignore[no-untyped-def]
+    """Return a body's change of spin by an impulse at a point, and its moment."""
     rx, ry, rz = x - centre[body, 0], y - centre[body, 1], z - centre[body, 2]
     mx, my, mz = ry * dz - rz * dy, rz * dx - rx * dz, rx * dy - ry * dx
     xx, yy, zz, yz, zx, xy = inertia
@@ -150,10 +150,10 @@ def _turning(body, x, y, z, dx, dy, dz, centre, inertia):  # type: ignore[no-unt
 
 
 @kernel
-def _yield(a, b, x, y, z, dx, dy, dz, centre, inverse_mass, inertia_a, inertia_b):  # type: ignore[no-untyped-def]
-    """Return the change of relative velocity of b and a along a direction per unit of impulse."""
-    ix, iy, iz, mx, my, mz = _turning(a, x, y, z, dx, dy, dz, centre, inertia_a)
-    jx, jy, jz, kx, ky, kz = _turning(b, x, y, z, dx, dy, dz, centre, inertia_b)
+def _compliance(a, b, x, y, z, dx, dy, dz, centre, inverse_mass, inertia_a, inertia_b):  # type: ignore[no-untyped-def]
+    """Return the change of relative velocity along a direction per unit impulse."""
+    ix, iy, iz, mx, my, mz = _spin_change(a, x, y, z, dx, dy, dz, centre, inertia_a)
+    jx, jy, jz, kx, ky, kz = _spin_change(b, x, y, z, dx, dy, dz, centre, inertia_b)
     of_turns = ((ix * mx + iy * my) + iz * mz) + ((jx * kx + jy * ky) + jz * kz)
     return (inverse_mass[a] + inverse_mass[b]) + of_turns
 
@@ -161,8 +161,8 @@ def _yield(a, b, x, y, z, dx, dy, dz, centre, inverse_mass, inertia_a, inertia_b
 @kernel
 def _push(a, b, x, y, z, dx, dy, dz, centre, inverse_mass, inertia_a, inertia_b, velocity, spin):  # type: ignore[no-untyped-def]
     """Give the impulse (dx, dy, dz) at a point to b, and its opposite to a."""
-    ix, iy, iz, _, _, _ = _turning(a, x, y, z, dx, dy, dz, centre, inertia_a)
-    jx, jy, jz, _, _, _ = _turning(b, x, y, z, dx, dy, dz, centre, inertia_b)
+    ix, iy, iz, _, _, _ = _spin_change(a, x, y, z, dx, dy, dz, centre, inertia_a)
+    jx, jy, jz, _, _, _ = _spin_change(b, x, y, z, dx, dy, dz, centre, inertia_b)
     velocity[a, 0] -= inverse_mass[a] * dx
     velocity[a, 1] -= inverse_mass[a] * dy
     velocity[a, 2] -= inverse_mass[a] * dz

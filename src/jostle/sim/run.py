@@ -1,8 +1,8 @@
-"""Many steps: a scene as a simulation, and a run with its times, energies and contacts.
+"""Runs of many steps, and scenes as simulations.
 
-Bodies of a scene start with their velocity and spin, lengths and radians per frame: a frame is one step, whatever `dt` seconds it
-takes. Those on a loop or a track are led along it by the scene's own stepper, and shapes follow their cycle. A body on a circle
-(scenes of a user's file) starts with the velocity that the circle has there, and goes on freely.
+Bodies of a scene start with their velocity and spin, in lengths and radians per frame: a frame is one step of `dt` seconds. Bodies
+on a loop or a track are kinematic and follow the scene's own stepper, and shapes follow their cycle. A body on a circle (scenes of
+a user's file) starts with its velocity on the circle, and then moves freely.
 """
 
 from __future__ import annotations
@@ -10,28 +10,25 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from jostle import cast
 from jostle._types import Floats
+from jostle.interface.method import Method
 from jostle.motion.record import Recorder
 from jostle.report.report import Report
 from jostle.scenes.bodies import MovingBody
+from jostle.scenes.scene import Scene
 from jostle.scenes.stepper import Stepper
 from jostle.sim.world_step import Simulation
-
-if TYPE_CHECKING:
-    from jostle.interface.method import Method
-    from jostle.scenes.scene import Scene
-
 
 SAME_AS_SCENE = -1.0
 
 
 class Steps(Protocol):
-    """Anything that can be run: a `Simulation` or a `SceneSimulation`."""
+    """A simulation that `run` can step."""
 
     @property
     def energy(self) -> float:
@@ -54,12 +51,12 @@ class SceneSimulation:
     Parameters
     ----------
     scene : Scene
-        Its own response and the way its stepper moves free bodies do not matter here.
+        Its response and the free motion of its stepper are not used.
     method : str or Method, optional
     workers : int, optional
-        Threads that the detection may use.
+        Threads for detection.
     cube : float, optional
-        Edge of the cube about the origin; by default that of the scene, None for no walls.
+        Edge of the cube about the origin; by default the scene's, None for no walls.
     dt : float
         Seconds of a frame.
     **settings
@@ -79,7 +76,7 @@ class SceneSimulation:
         self.scene = scene
         self.world = scene.record(1).world(method, workers)
         kinematic = [body for body in scene.bodies if not body.static and (body.loop is not None or body.track is not None)]
-        moving = [not body.static and body.loop is None and body.track is None for body in scene.bodies]
+        moving = [not body.static and body not in kinematic for body in scene.bodies]
         seconds = cast.as_number(dt, "dt")
         scale = np.where(moving, 1.0 / seconds if seconds else 1.0, 0.0)[:, None]
         self.simulation = Simulation(
@@ -88,10 +85,10 @@ class SceneSimulation:
             spin=np.array([body.spin * _unit(body.axis) for body in scene.bodies]).reshape(-1, 3) * scale,
             cube=scene.cube if cube is SAME_AS_SCENE else cube,
             dt=dt,
-            led=[body.name for body in kinematic],
+            kinematic=[body.name for body in kinematic],
             **settings,
         )
-        self._leader = Stepper(kinematic)
+        self._stepper = Stepper(kinematic)
         self._kinematic = [self.world[body.name] for body in kinematic]
         self._cycles = [(self.world[body.name], body.cycle) for body in scene.bodies if body.cycle is not None]
 
@@ -108,8 +105,8 @@ class SceneSimulation:
     def step(self) -> Report:
         """Move kinematic bodies to their next pose and shape, and advance by one step."""
         if self._kinematic:
-            self._leader.advance()
-            self.world.set_poses(self._leader.poses, self._kinematic)
+            self._stepper.advance()
+            self.world.set_poses(self._stepper.poses, self._kinematic)
         for body, cycle in self._cycles:
             body.vertices = cycle.at(self.simulation.frames + 1)
         return self.simulation.step()
@@ -117,10 +114,10 @@ class SceneSimulation:
 
 @dataclass
 class Run:
-    """What happened in a run; `complete` is False where Ctrl-C ended it."""
+    """The result of a run; `complete` is False if Ctrl-C ended it."""
 
     frames: int = 0
-    contacts: int = 0  # rows of all frames, 0 where a response asks for pairs only
+    contacts: int = 0  # rows of all frames, 0 if the response needs pairs only
     pairs: int = 0  # touching pairs of all frames
     energy_at_start: float = 0.0
     energy_at_end: float = 0.0
@@ -164,7 +161,7 @@ def run(
 
 
 def _velocity(body: MovingBody) -> Floats:
-    """(3,) at the start, lengths per frame."""
+    """Return the initial velocity (3,), lengths per frame."""
     if body.circle is None:
         return np.asarray(body.velocity, float)
     circle = body.circle
@@ -174,5 +171,4 @@ def _velocity(body: MovingBody) -> Floats:
 
 def _unit(vector: Floats) -> Floats:
     size = float(np.linalg.norm(vector))
-    unit: Floats = np.asarray(vector, float) / (size if size > 0.0 else 1.0)
-    return unit
+    return np.asarray(vector, float) / (size if size > 0.0 else 1.0)

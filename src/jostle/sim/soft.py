@@ -1,15 +1,15 @@
-"""SoftSimulation: soft and rigid bodies that press on each other (Guy and Debunne 2004, §5.2–5.5).
+"""SoftSimulation: soft and rigid bodies in contact (Guy and Debunne 2004, §5).
 
-A step: the lattices of soft bodies, the frames of rigid ones and the response go on together in substeps (`soft_step.py`); the
-surfaces follow and are given to the world; its method finds which faces touch or are near; the pairs to work on in the next step
-are chosen, those that have come to rest are simplified, and lattices are refined where a collision is probable, for materials that
-have it so (`multiresolution.py`). Any method will do that reports faces and serves a clearance and deforming bodies: an exact one,
-or one within a time budget, which may miss a pair for a frame.
+A step: lattices of soft bodies, frames of rigid ones and the response advance together in substeps (`soft_step.py`); the world gets
+the new surfaces, and its method finds touching and near faces; the pairs of the next step are chosen, pairs at rest are simplified,
+and lattices are refined where a collision is probable, if the material allows it (`multiresolution.py`). Any method works that
+reports faces and supports a clearance and deforming bodies: an exact one, or one within a time budget, which may miss a pair for a
+frame.
 
-Two surfaces are kept apart by facets that are near before they meet, so the clearance covers the way of one step. What overlaps
-nevertheless (bodies that start so, or that are too fast) is set apart slowly. At rest, overlaps are no deeper than what a frozen
-vertex may be off the model (`tests/sim/test_squeeze.py`). Equal inputs give equal bits. A step that raises or is interrupted has
-changed nothing, in the world or in the simulation.
+Facets that are near before they meet keep surfaces apart, so the clearance covers the motion of one step. Other overlaps (initial
+ones, or of bodies that are too fast) are removed slowly. At rest, overlaps are no deeper than the deviation of a frozen vertex
+(`tests/sim/test_squeeze.py`). Equal inputs give equal bits. A step that raises or is interrupted changes nothing, in the world or
+in the simulation.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from jostle.interface.query import Budget, Query
 from jostle.kernels.arrays import read_only_view
 from jostle.report.report import Contacts, Report
 from jostle.sim.advance import write_poses
-from jostle.sim.ageing import FrozenVertices, grow_older, simplify, take_speeds
+from jostle.sim.ageing import FrozenVertices, grow_older, simplify, update_speeds
 from jostle.sim.approach import WHEN_MET, clearance_for
 from jostle.sim.back_projection import FacetPairs, planes_for
-from jostle.sim.checks import checked_gravity, checked_world
+from jostle.sim.checks import NO_GRAVITY, check_same_bodies, checked_gravity, checked_world, kinematic_rows, rows_of
 from jostle.sim.deform import SoftMaterial, elastic_energy
-from jostle.sim.driven_bodies import led_motion
+from jostle.sim.driven_bodies import kinematic_motion
 from jostle.sim.facet_pairs import Rows, chosen_pairs, no_pairs, with_remembered
 from jostle.sim.multiresolution import Multiresolution
 from jostle.sim.soft_bodies import frames_of, soft_bodies_of
@@ -46,10 +46,9 @@ from jostle.world.all_or_nothing import all_or_nothing
 from jostle.world.body import Body
 from jostle.world.world import World
 
-NO_GRAVITY = (0.0, 0.0, 0.0)
 Arrays = TypeVar("Arrays", bound=tuple[NDArray[Any], ...])
 
-LARGEST_CLEARANCE = 0.1  # of the size of the largest soft body; bodies faster than this in a step may pass into each other
+LARGEST_CLEARANCE = 0.1  # of the largest soft body's size; bodies faster than this per step may interpenetrate
 
 
 class SoftSimulation:
@@ -60,7 +59,7 @@ class SoftSimulation:
     world : World
         Its bodies, at their present poses. Soft ones are deformable and in the shape of their mesh.
     soft : mapping from Body, name or id to SoftMaterial
-        The materials of the soft bodies. All others are rigid, and free to move unless they are static or led (kinematic).
+        The materials of the soft bodies. All others are rigid, and free to move unless they are static or kinematic.
     velocity, spin : (n, 3) or (3,), optional
         Initial values of all moving bodies, in length and radians per second.
     mass, density : float or (n,), optional
@@ -80,8 +79,9 @@ class SoftSimulation:
         Seconds per step; by default `world.dt`, which is set to it.
     substeps : int
         Per step; more of them make stiff bodies stiffer.
-    led : sequence of bodies, names or ids
-        Kinematic rigid bodies: the caller sets their poses before each step. They push others, and nothing pushes them.
+    kinematic : sequence of bodies, names or ids
+        Rigid bodies whose poses the caller sets before each step. They push others, and nothing pushes them. (`led` is the older
+        name.)
     old_after : float or None
         Seconds after which a facet pair at rest is old: simplified, and frozen on display. None: never.
     still : float, optional
@@ -110,12 +110,13 @@ class SoftSimulation:
         clearance: float | None = None,
         dt: float | None = None,
         substeps: int = 10,
-        led: Sequence[Body | int | str] = (),
+        kinematic: Sequence[Body | int | str] = (),
         old_after: float | None = 0.5,
         still: float | None = None,
         tolerance: float | None = None,
         merge_after: float = 0.5,
         budget: Budget | None = None,
+        led: Sequence[Body | int | str] | None = None,
     ) -> None:
         self.world = checked_world(world)
         self.dt = cast.as_seconds(world.dt if dt is None else dt, "dt")
@@ -125,17 +126,19 @@ class SoftSimulation:
         self.old_after = np.inf if old_after is None else cast.as_length(old_after, "old_after")
         self.frames = 0  # steps so far
         self.seconds = {"move": 0.0, "show": 0.0, "detect": 0.0, "choose": 0.0}  # of the last step
-        self.projected = 0  # how often a pair was projected back in the last step
+        self.projected = 0  # back projections in the last step
         self._gravity = checked_gravity(gravity)
         self._budget = budget
 
         frame = world._frame()
         self._bodies, names = frame.bodies, frame.bodies.names
         self._materials = checked_materials(world, soft)
-        self._kinematic = np.array(sorted({world[body]._row for body in cast.as_list(led, "led")}), np.int64)
+        self._kinematic = kinematic_rows(world, kinematic, led)
         self._soft = sorted(self._materials)
         for row in set(self._kinematic.tolist()) & set(self._soft):
-            raise InputError(f"body {names[row]!r} is led and soft; lead a rigid body, and let it push the soft one")
+            raise InputError(
+                f"body {names[row]!r} is kinematic and soft; make a rigid body kinematic, and let it push the soft one"
+            )
         free = ~frame.static
         free[self._kinematic] = False
         moves = free.copy()
@@ -161,7 +164,7 @@ class SoftSimulation:
         self.still = 0.01 * min(sizes) if still is None else cast.as_length(still, "still")
         self.tolerance = 0.002 * min(sizes) if tolerance is None else cast.as_length(tolerance, "tolerance")
         self._pairs = no_pairs()
-        check_answers(world.method, self._question())
+        check_answers(world.method, self._next_query())
         self._frozen = FrozenVertices(len(self._points))
         self._poses = np.array(frame.poses)  # as the last step left them
         world.dt = self.dt
@@ -174,12 +177,12 @@ class SoftSimulation:
 
     @property
     def pairs(self) -> FacetPairs:
-        """The facet pairs of the next step, with gaps, speeds (length per second) and ages (seconds)."""
+        """The facet pairs of the next step, with gaps, speeds and ages (seconds)."""
         return self._pairs
 
     @property
     def worked_on(self) -> int:
-        """The number of active pairs; each other pair is old and represented by an active one."""
+        """The number of active pairs; each old pair is represented by an active one."""
         return int(self._pairs.work.sum())
 
     @property
@@ -188,7 +191,7 @@ class SoftSimulation:
         return read_only_view(self._frozen.frozen)
 
     def positions(self, body: Body | int | str) -> Floats:
-        """Return (n,3) the model's world vertices of a body; `body.world_vertices` are the displayed ones."""
+        """Return (n,3) the model's world vertices of a body, not the displayed ones."""
         row, first = self.world[body]._row, self._arrays.surfaces.first_vertex
         return read_only_view(self._points[first[row] : first[row + 1]])
 
@@ -200,23 +203,26 @@ class SoftSimulation:
         return self._materials[row]
 
     def split_cells(self, body: Body | int | str) -> NDArray[np.bool_]:
-        """Return (c,) which lattice cells of a soft body are split; none if its material has `finer=0`."""
+        """Return (c,) which lattice cells of a soft body are split.
+
+        Empty if its material has `finer=0`.
+        """
         cells = self._lattices.cells.get(self.world[body]._row)
         return read_only_view(np.zeros(0, bool) if cells is None else cells.split)
 
     def volume(self, body: Body | int | str) -> float:
-        """The volume within the surface of a closed body, as the model has it now."""
+        """Return the model's present volume of a closed body."""
         mesh = self.world[body].mesh
         a, b, c = (self.positions(body)[mesh.faces[:, k]] - self.positions(body)[0] for k in range(3))
         return float((a * np.cross(b, c)).sum()) / 6.0
 
     def nodes_of(self, body: Body | int | str) -> tuple[Floats, Floats]:
-        """Return world positions and velocities (k,3) of a soft body's lattice nodes, for `set_nodes`."""
+        """Return world positions and velocities (k,3) of a soft body's nodes."""
         own = self._nodes_of(body)
         return self._arrays.nodes.place[own].copy(), self._arrays.nodes.velocity[own].copy()
 
     def set_nodes(self, body: Body | int | str, place: ArrayLike, velocity: ArrayLike) -> None:
-        """Set positions and velocities of a soft body's nodes, from `nodes_of` for the same mesh and cells."""
+        """Set a soft body's nodes from `nodes_of` for the same mesh and cells."""
         own, nodes, name = self._nodes_of(body), self._arrays.nodes, self.world[body].name
         given = {"place": np.asarray(place, np.float64), "velocity": np.asarray(velocity, np.float64)}
         for field, points in given.items():
@@ -238,7 +244,7 @@ class SoftSimulation:
         return slice(int(first[row]), int(first[row + 1]))
 
     def pressed(self) -> Rows:
-        """Return body ids and face numbers that press on each other: they met and have not parted since."""
+        """Return body ids and faces that met and have not parted since."""
         pairs, first = self._pairs, self._arrays.surfaces.first_face
         a, b = pairs.body_a[pairs.held], pairs.body_b[pairs.held]
         ids = self._bodies.ids
@@ -260,7 +266,7 @@ class SoftSimulation:
 
     @property
     def energy(self) -> float:
-        """Kinetic and elastic energy, and what gravity has to give down to the origin."""
+        """Kinetic and elastic energy, and potential energy relative to the origin."""
         free = self._matter.free
         lifted = (self._matter.mass[free, None] * self._frames.centre[free]).sum(axis=0)
         lifted = lifted + (self._arrays.mass[:, None] * self._arrays.nodes.place).sum(axis=0)
@@ -271,8 +277,7 @@ class SoftSimulation:
         """(3,) momentum of all moving bodies."""
         free = self._matter.free
         of_rigid = (self._matter.mass[free, None] * self._frames.velocity[free]).sum(axis=0)
-        total: Floats = of_rigid + (self._arrays.mass[:, None] * self._arrays.nodes.velocity).sum(axis=0)
-        return total
+        return of_rigid + (self._arrays.mass[:, None] * self._arrays.nodes.velocity).sum(axis=0)
 
     @property
     def angular_momentum(self) -> Floats:
@@ -283,18 +288,17 @@ class SoftSimulation:
         of_rigid = (turn * own[:, None, :]).sum(axis=2)
         of_rigid = of_rigid + np.cross(frames.centre[free], self._matter.mass[free, None] * frames.velocity[free])
         of_soft = np.cross(nodes.place, self._arrays.mass[:, None] * nodes.velocity)
-        total: Floats = of_rigid.sum(axis=0) + of_soft.sum(axis=0)
-        return total
+        return of_rigid.sum(axis=0) + of_soft.sum(axis=0)
 
     # ------------------------------------------------------------------ the step
 
     def step(self) -> Report:
-        """Advance by one step; return the report of touching and near faces at the new positions."""
+        """Advance by one step; return the report of touching and near faces."""
         twin = self._twin()
         return all_or_nothing(self.world, self, twin, twin._step)
 
     def _twin(self) -> SoftSimulation:
-        """Return a copy that shares nothing with this one that a step writes in place."""
+        """Return a copy with its own arrays for all that a step writes in place."""
         twin = copy.copy(self)
         twin._arrays = self._arrays._replace(nodes=_copies(self._arrays.nodes))
         twin._frames, twin._pairs = _copies(self._frames), _copies(self._pairs)
@@ -307,16 +311,16 @@ class SoftSimulation:
         self._check_bodies()
         world, poses = self.world, np.array(self.world.poses)
         begin = time.perf_counter()
-        self._lead(poses)
+        self._set_kinematic_velocities(poses)
         if self.frames == 0:
-            self._first_look()
+            self._detect_at_start()
         self._slow_down()
         self._move()
         moved = time.perf_counter()
         shown = self._show(poses)
         world._set_all(None, {world[int(self._bodies.ids[row])]: shown[row] for row in self._soft})
         shown_at = time.perf_counter()
-        question = self._question()
+        question = self._next_query()
         report = world.detect(question)
         detected = time.perf_counter()
         self._choose(self._numbered(report.contacts), report.complete, question)
@@ -331,12 +335,12 @@ class SoftSimulation:
         }
         return report
 
-    def _lead(self, poses: Floats) -> None:
-        """Set the velocities of kinematic bodies from their poses after the last step and now."""
+    def _set_kinematic_velocities(self, poses: Floats) -> None:
+        """Set the velocities of kinematic bodies from their last and present poses."""
         rows = self._kinematic
         if len(rows):
             middle = self._matter.middle[rows]
-            _, velocity, spin = led_motion(self._poses[rows], poses[rows], middle, self.dt)
+            _, velocity, spin = kinematic_motion(self._poses[rows], poses[rows], middle, self.dt)
             self._frames.velocity[rows], self._frames.spin[rows] = velocity, spin
 
     def _slow_down(self) -> None:
@@ -361,7 +365,7 @@ class SoftSimulation:
                 )
 
     def _show(self, poses: Floats) -> dict[int, Floats]:
-        """Set the poses of rigid bodies; return displayed vertices of soft ones, in body coordinates."""
+        """Set poses of rigid bodies; return displayed vertices of soft ones."""
         frames, matter = self._frames, self._matter
         if len(self._kinematic):
             rows = self._kinematic
@@ -376,7 +380,7 @@ class SoftSimulation:
             self.world.set_poses(placed)
         before = self._points.copy()
         self._place_surfaces()
-        self._look_at_speeds(before)
+        self._update_speeds(before)
         grow_older(self._pairs, self.dt, self.still, self.old_after)
         surfaces = self._arrays.surfaces
         shown = self._frozen.display(self._points, self._pairs, surfaces, self.old_after, self.still, self.tolerance)
@@ -387,8 +391,8 @@ class SoftSimulation:
             write_own(shown, first, np.linalg.inv(poses[row, :3, :3]), poses[row, :3, 3], cast.SMALLEST_COORDINATE, found[row])
         return found
 
-    def _question(self) -> Query:
-        """Faces that touch, or are near enough to meet within a step."""
+    def _next_query(self) -> Query:
+        """Return the query for faces that touch or may meet within a step."""
         met = np.zeros((len(self._bodies), len(self._bodies)), bool)
         met[self._pairs.body_a[self._pairs.held], self._pairs.body_b[self._pairs.held]] = True
         clearance = clearance_for(
@@ -397,15 +401,15 @@ class SoftSimulation:
         )
         return Query(clearance=float(clearance), budget=self._budget)
 
-    def _look_at_speeds(self, before: Floats) -> None:
-        """Update speeds of pairs and bodies over the last step, from their previous vertices (v,3)."""
+    def _update_speeds(self, before: Floats) -> None:
+        """Update speeds of pairs and bodies from their previous vertices (v,3)."""
         displacements = self._points - before
-        take_speeds(self._arrays.surfaces, displacements, self._pairs, 1.0 / self.dt)
+        update_speeds(self._arrays.surfaces, displacements, self._pairs, 1.0 / self.dt)
         self._velocities = displacements * (1.0 / self.dt)
 
-    def _first_look(self) -> None:
-        """Find near faces before the first step; this does not count as a step of the world."""
-        question = self._question()
+    def _detect_at_start(self) -> None:
+        """Find near faces before the first step, without a step of the world."""
+        question = self._next_query()
         found: Report = self.world._answer("detect", question)
         rows = found.contacts
         self._choose((rows.body_a, rows.body_b, rows.face_a, rows.face_b), found.complete, question)
@@ -413,17 +417,14 @@ class SoftSimulation:
 
     def _numbered(self, contacts: Contacts) -> Rows:
         """Return the rows of a report with body numbers instead of ids."""
-        a, b = contacts.body_a, contacts.body_b
-        if not self._bodies.numbers_are_ids:
-            a, b = (np.searchsorted(self._bodies.ids, column).astype(np.int32) for column in (a, b))
-        return a, b, contacts.face_a, contacts.face_b
+        return rows_of(self._bodies, contacts.body_a), rows_of(self._bodies, contacts.body_b), contacts.face_a, contacts.face_b
 
     def _choose(self, rows: Rows, complete: bool, question: Query) -> None:
         """Choose the pairs of the next step."""
         surfaces, points = self._arrays.surfaces, self._points
-        if self._lattices.there_is_one:
-            # Finer cells have lighter nodes: by what they part in a step they may come back in the next, and a clearance that
-            # covers a part of the approach does not see it. (Two balls overlapped by 0.018 at rest, in every other frame.)
+        if self._lattices.may_refine:
+            # Lighter nodes of finer cells may return in the next step, beyond a clearance that covers a part of the approach.
+            # (Two balls overlapped by 0.018 at rest, in every other frame.)
             rows = with_remembered(rows, self._pairs, surfaces, points, question.clearance / WHEN_MET)
         elif not complete:
             rows = with_remembered(rows, self._pairs, surfaces, points, question.clearance)
@@ -431,8 +432,8 @@ class SoftSimulation:
         simplify(self._pairs, surfaces, self.old_after)
 
     def _refine(self, seconds: float) -> None:
-        """Split and merge cells; the resulting change of the surface is no motion."""
-        if self._lattices.there_is_one:
+        """Split and merge cells; this moves the surface but gives no velocity."""
+        if self._lattices.may_refine:
             arrays = self._lattices.follow(self._arrays, self.world._ready_detector(), self._pairs, seconds, self.old_after)
             if arrays is not self._arrays:
                 self._arrays = arrays
@@ -458,8 +459,8 @@ class SoftSimulation:
     def _usual_clearance(self, most: float) -> float:
         """Return a twentieth of the median radius of soft facets, at most `most`.
 
-        With a tenth there are half as many rows again, and more pairs that lean past each other: these push bodies that do not
-        touch (two balls of 300 faces lost 18 % of their volume in a squeeze, and 10 % with a twentieth; analysis says up to 15 %).
+        A tenth gives half as many rows again, and more oblique pairs, which push bodies that do not touch (two balls of 300 faces
+        lost 18 % of their volume in a squeeze, and 10 % with a twentieth; analysis gives up to 15 %).
         """
         first = self._arrays.surfaces.first_face
         faces = np.concatenate([self._arrays.surfaces.face[first[row] : first[row + 1]] for row in self._soft])
@@ -468,15 +469,15 @@ class SoftSimulation:
         return min(0.05 * float(np.median(radius)), most)
 
     def _check_bodies(self) -> None:
-        bodies = self.world._settled().bodies
-        if bodies is not self._bodies and not np.array_equal(bodies.ids, self._bodies.ids):
-            raise InputError("bodies were added to the world or removed since the simulation was made; make another SoftSimulation")
+        check_same_bodies(self.world, self._bodies, "SoftSimulation")
         poses = self.world.poses
         moved = (poses != self._poses).any(axis=(1, 2))
         moved[self._kinematic] = False
         if moved.any():
             name = self._bodies.names[int(np.argmax(moved))]
-            raise InputError(f"body {name!r} was given another pose between steps; name it in led, or make another SoftSimulation")
+            raise InputError(
+                f"body {name!r} was given another pose between steps; name it in kinematic, or make another SoftSimulation"
+            )
 
 
 def _copies(arrays: Arrays) -> Arrays:

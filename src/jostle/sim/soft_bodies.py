@@ -1,9 +1,9 @@
-"""Flat arrays of a soft simulation: lattices end to end, surfaces, and frames of rigid bodies."""
+"""Flat arrays of a soft simulation: lattices, surfaces, frames of rigid bodies."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from jostle.sim.ties import Ties, ties_of
 
 
 class SoftBodies(NamedTuple):
-    """All that the kernels of a step need, but the pairs."""
+    """The arrays of a step's kernels, except the pairs."""
 
     surfaces: Surfaces
     nodes: Nodes
@@ -34,7 +34,7 @@ class SoftBodies(NamedTuple):
 def soft_bodies_of(
     frame: Frame, materials: Mapping[int, SoftMaterial], lattices: Mapping[int, Lattice], matter: Matter, free: Bools
 ) -> SoftBodies:
-    """Return the arrays of all bodies; `free` (n,) says which rigid ones move.
+    """Return the arrays of all bodies; `free` (n,) marks the rigid ones that move.
 
     Materials and lattices are by body number.
     """
@@ -50,7 +50,7 @@ def with_lattices(
     places: Mapping[int, Floats],
     velocities: Mapping[int, Floats],
 ) -> SoftBodies:
-    """Return the arrays of the same bodies with new lattices, node positions and velocities."""
+    """Return the arrays of the same bodies with new lattices and node states."""
     rows = sorted(lattices)
     first_node = _starts([len(lattices[row].node) if row in lattices else 0 for row in range(len(surfaces.kind))])
     mass = _end_to_end([materials[row].density * lattices[row].mass for row in rows])
@@ -63,16 +63,10 @@ def with_lattices(
         surfaces=_following(surfaces, lattices, first_node),
         nodes=Nodes(place, place.copy(), velocity, 1.0 / mass),
         springs=Springs(
-            _shifted([part.node for part in springs], shifts, 2),
-            _end_to_end([part.rest for part in springs]),
-            _end_to_end([part.compliance for part in springs]),
-            _end_to_end([part.damping for part in springs]),
+            _shifted([part.node for part in springs], shifts, 2), *(_end_to_end([part[k] for part in springs]) for k in (1, 2, 3))
         ),
         cells=Cells(
-            _shifted([part.node for part in cells], shifts, 8),
-            _end_to_end([part.volume for part in cells]),
-            _end_to_end([part.compliance for part in cells]),
-            _end_to_end([part.damping for part in cells]),
+            _shifted([part.node for part in cells], shifts, 8), *(_end_to_end([part[k] for part in cells]) for k in (1, 2, 3))
         ),
         ties=ties_of(
             _shifted([lattices[row].tied[:, None] for row in rows], shifts, 1).ravel(),
@@ -103,12 +97,12 @@ def _starts(counts: list[int]) -> NDArray[np.int32]:
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
 
 
-def _end_to_end(parts: Sequence[Floats]) -> Floats:
+def _end_to_end(parts: Sequence[NDArray[Any]]) -> Floats:
     return np.concatenate([np.empty(0), *parts])
 
 
 def _shifted(parts: Sequence[NDArray[np.int32]], shifts: Sequence[int], width: int) -> NDArray[np.int32]:
-    """Return (k, width) node numbers of all bodies end to end, shifted by each body's first node."""
+    """Return (k, width) node numbers of all bodies, each shifted by its first node."""
     nodes = [part + np.int32(shift) for part, shift in zip(parts, shifts, strict=True)]
     return np.ascontiguousarray(np.concatenate([np.empty((0, width), np.int32), *nodes]))
 
@@ -147,7 +141,7 @@ def _following(surfaces: Surfaces, lattices: Mapping[int, Lattice], first_node: 
     for row, lattice in lattices.items():
         of_vertices, of_faces = slice(first_vertex[row], first_vertex[row + 1]), slice(first_face[row], first_face[row + 1])
         cell = lattice.cell + first_node[row]
-        # No index is out of range: "clip" only spares the copy that taking with a check would need.
+        # No index is out of range: mode "clip" avoids the copy of checked indexing.
         np.take(cell, lattice.vertex_cell, axis=0, out=node[of_vertices], mode="clip")
         np.take(cell, lattice.face_cell, axis=0, out=face_node[of_faces], mode="clip")
         weight[of_vertices], face_weight[of_faces] = lattice.vertex_weight, lattice.face_weight

@@ -33,10 +33,10 @@ def checked_materials(world: World, soft: Materials) -> dict[int, SoftMaterial]:
             raise InputError(f"body {body.name!r} is soft and static; leave out one of the two")
         if not np.array_equal(body.vertices, body.mesh.vertices):
             raise InputError(
-                f"body {body.name!r} is not in the shape of its mesh, which is its shape at rest; make a mesh of it first"
+                f"body {body.name!r} is not in the shape of its mesh, which is its rest shape; make a mesh of it first"
             )
         if not body.mesh.size > 0.0:
-            raise InputError(f"body {body.name!r} has no extent, so there is nothing to deform; take it out")
+            raise InputError(f"body {body.name!r} has no extent, so there is nothing to deform; remove it")
         materials[body._row] = material
     for body in world:
         if body.deformable and body._row not in materials:
@@ -45,7 +45,7 @@ def checked_materials(world: World, soft: Materials) -> dict[int, SoftMaterial]:
 
 
 def check_answers(method: Method, question: Query) -> None:
-    """Raise where the method does not answer what each step asks it."""
+    """Raise if the method does not support the query of a step."""
     name = name_of(method)
     if Answer.FACES not in method.traits.answers:
         raise Unsupported(f"{name} does not answer faces (trait answers), which the response needs; choose another method")

@@ -1,10 +1,10 @@
-"""One kernel advances a soft simulation by one step, in substeps: lattices, rigid frames, response."""
+"""One kernel advances a soft simulation by one step, in substeps."""
 
 import numpy as np
 
 from jostle.kernels.jit import kernel
 from jostle.sim.back_projection import project_pairs, set_planes, write_attitude
-from jostle.sim.deform import advance_nodes, project_cells, project_springs, take_velocities
+from jostle.sim.deform import advance_nodes, project_cells, project_springs, update_velocities
 from jostle.sim.integrate import SEMI_IMPLICIT, tumble
 from jostle.sim.surfaces import RIGID, SOFT
 from jostle.sim.ties import fulfil_ties
@@ -16,8 +16,8 @@ def advance_soft(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Advance by substeps of h seconds; return how often a pair was projected back.
 
-    The response comes last in a substep, so that what it has set apart is what is seen; only ties of nodes that it has moved come
-    after it, of places and of what moved without velocity.
+    The response comes last in a substep, so that its separation is displayed; only the ties of nodes that it moved follow, for
+    places and for shifts without velocity.
     """
     projected = 0
     away = np.empty((ties.node.shape[0], 3))
@@ -32,7 +32,7 @@ def advance_soft(  # type: ignore[no-untyped-def]
         projected += project_pairs(surfaces, nodes, frames, pairs, planes, h, friction, sticky, backwards)
         fulfil_ties(ties, nodes.place, away)
         fulfil_ties(ties, nodes.before, away)
-        take_velocities(nodes, h)
+        update_velocities(nodes, h)
     return projected
 
 

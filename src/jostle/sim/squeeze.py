@@ -1,25 +1,24 @@
-"""The squeeze: two soft bodies between two rigid plates that close, wait, and open again.
+"""The squeeze: two soft bodies between two rigid plates that close and open.
 
     squeeze = Squeeze(faces=5000)
     for _ in range(squeeze.frames):
         report = squeeze.step()
     motion = Squeeze(faces=980).record()      # a Motion for methods to be compared on, with the shapes of every frame
 
-There is no gravity: what presses is the plates, what parts the bodies is what they have stored. The plates open wider than they
-were, so that the bodies fly apart and meet nothing in the end. It stands here and not among the scenes, which are below the
-simulations: a scene's motion is known without any response.
+There is no gravity: the plates press, and stored energy parts the bodies. The plates open wider than at the start, so that the
+bodies fly apart and touch nothing at the end. It is not among the scenes, whose motion is known without a simulation.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from jostle import cast
-from jostle.errors import InputError
 from jostle.geometry.pose import translation
+from jostle.interface.method import Method
 from jostle.motion.record import Motion, Recorder
 from jostle.report.report import Report
 from jostle.shapes import build
@@ -27,11 +26,8 @@ from jostle.sim.deform import SoftMaterial
 from jostle.sim.soft import SoftSimulation
 from jostle.world.world import World
 
-if TYPE_CHECKING:
-    from jostle.interface.method import Method
-
 CLOSE, WAIT, OPEN, REST = 0.8, 0.9, 0.8, 0.9  # seconds of the four parts of the motion
-AJAR = 2.5  # how much wider than at the start the plates are in the end, as a share of what they have closed
+AJAR = 2.5  # final opening beyond the start, as a share of the closing
 
 
 class Squeeze:
@@ -44,16 +40,16 @@ class Squeeze:
     roughness : float
         0 for balls; up to 0.5 for blobs with bumps and hollows.
     press : float
-        By how much the plates close, as a share of the height of the two bodies.
+        How far the plates close, as a share of the height of the two bodies.
     lower, upper : SoftMaterial, optional
-        What the two are made of.
+        Materials of the two.
     method : str or Method, optional
     dt : float
         Seconds of a frame.
     seed : int
         Of the shapes of blobs.
     workers : int, optional
-        Threads that the detection may use.
+        Threads for detection.
     **settings
         Of `SoftSimulation`: friction, sticky, substeps, old_after, …
     """
@@ -72,9 +68,7 @@ class Squeeze:
         workers: int | None = 1,
         **settings: Any,
     ) -> None:
-        self.press = cast.as_number(press, "press")
-        if not 0.0 <= self.press <= 0.6:
-            raise InputError(f"press is {self.press}; it must lie between 0 and 0.6 of the height")
+        self.press = cast.as_number_between(press, "press", 0.0, 0.6, "of the height")
         self.world = World(method, workers=workers)
         meshes = [build.blob(faces, seed=seed + k, roughness=roughness) for k in range(2)]
         low, high = (mesh.bounds for mesh in meshes)
@@ -91,7 +85,7 @@ class Squeeze:
         self.simulation = SoftSimulation(
             self.world,
             {"lower": lower or SoftMaterial(), "upper": upper or SoftMaterial()},
-            led=("floor", "press"),
+            kinematic=("floor", "press"),
             dt=dt,
             **settings,
         )
@@ -114,7 +108,7 @@ class Squeeze:
         return recorder.motion("two soft bodies between two plates")
 
     def closed(self, seconds: float) -> float:
-        """Return how far the plates have closed at a time: 0 at the start, 1 closed, below 0 opened wider."""
+        """Return how far the plates have closed: 0 at the start, 1 closed, < 0 wider."""
         into, out = (min(max(part, 0.0), 1.0) for part in (seconds / CLOSE, (seconds - CLOSE - WAIT) / OPEN))
         return (0.5 - 0.5 * math.cos(math.pi * into)) - (1.0 + AJAR) * (0.5 - 0.5 * math.cos(math.pi * out))
 
@@ -129,7 +123,7 @@ class Squeeze:
         return self.simulation.seconds["detect"]
 
     def _place_plates(self) -> None:
-        way = 0.5 * self.press * (self._top - self._bottom) * self.closed(self._seconds)
-        heights = self._bottom + way - self._half, self._top - way + self._half
+        closed = 0.5 * self.press * (self._top - self._bottom) * self.closed(self._seconds)
+        heights = self._bottom + closed - self._half, self._top - closed + self._half
         poses = np.stack([translation((0.0, 0.0, height)) for height in heights])
         self.world.set_poses(poses, self._plates)

@@ -1,9 +1,9 @@
-"""Bodies of a simulation as arrays: constant `Matter`, and `State` that changes from step to step.
+"""Bodies of a simulation as arrays: constant `Matter` and changing `State`.
 
-Masses come from a density or are given; inertia is that of the closed mesh, filled evenly (`shapes/mass.py`), and of the box
-about a mesh that is open or holds no volume. Bodies that do not yield (static ones, and led ones) have no finite mass: 1/mass and
-1/inertia are 0. The attitude of a body turns its principal axes into the world, so that Euler's equations have no matrix in them;
-`fitted` is the rest of its rotation, whatever the pose came with (poses need not be quite orthonormal).
+Masses are given or follow from a density; inertia is that of the closed mesh, filled evenly (`shapes/mass.py`), or of the box of a
+mesh that is open or holds no volume. Immovable bodies (static and kinematic ones) have no finite mass: 1/mass and 1/inertia are 0.
+The attitude of a body maps its principal axes to the world, so that Euler's equations need no matrix; `fitted` is the rest of its
+rotation (poses need not be quite orthonormal).
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ from numpy.typing import ArrayLike
 from jostle import cast
 from jostle._types import Bools, Floats
 from jostle.errors import InputError
+from jostle.geometry.quaternion import rotation_of_quaternion
 from jostle.interface.frame import Frame
 from jostle.shapes.mass import mass_of_box, mass_properties, principal_axes
 from jostle.shapes.mesh import Mesh
 
-# Moments are at least this share of the largest one: a needle would turn about itself without any inertia.
+# Least moment as a share of the largest: a needle would have no inertia about its axis.
 LEAST_MOMENT = 1e-6
 
 
 @dataclass(eq=False)
 class Matter:
-    """What stays the same of n bodies."""
+    """The constants of n bodies."""
 
     free: Bools  # (n,) of finite mass: moved by the simulation
     mass: Floats  # (n,) inf where not free
@@ -42,7 +43,7 @@ class Matter:
 
 
 class State(NamedTuple):
-    """What changes: world coordinates, seconds, radians."""
+    """The variables of n bodies: world coordinates, seconds, radians."""
 
     centre: Floats  # (n,3) centres of mass
     velocity: Floats  # (n,3) of the centres
@@ -51,7 +52,7 @@ class State(NamedTuple):
 
 
 class Solid(NamedTuple):
-    """Of one mesh: what does not depend on mass and pose."""
+    """Properties of one mesh that do not depend on mass and pose."""
 
     volume: float  # 0 where there is none
     centre: Floats  # (3,)
@@ -61,7 +62,7 @@ class Solid(NamedTuple):
 
 
 def solid_of(mesh: Mesh) -> Solid:
-    """Return the mass properties of a mesh, or of its box if it is open or has no volume."""
+    """Return the mass properties of a mesh, or of its box if it has no volume."""
     try:
         made = mass_properties(mesh)
         gyration, axes = principal_axes(made.inertia / made.volume)
@@ -88,7 +89,7 @@ def solids_of(frame: Frame) -> list[Solid]:
 
 
 def matter_of(frame: Frame, solids: Sequence[Solid], free: Bools, mass: Floats) -> tuple[Matter, State]:
-    """Return matter and state, at rest, of bodies with masses (n,); only those of free bodies count."""
+    """Return matter and resting state of bodies with masses (n,)."""
     count = len(frame)
     gyration = np.array([solid.gyration for solid in solids]).reshape(-1, 3)
     for row in np.flatnonzero(free & ~(gyration.max(axis=1, initial=0.0) > 0.0)).tolist():
@@ -119,7 +120,7 @@ def matter_of(frame: Frame, solids: Sequence[Solid], free: Bools, mass: Floats) 
 def masses_of(
     mass: ArrayLike | None, density: ArrayLike | None, solids: Sequence[Solid], free: Bools, names: Sequence[str], equal: bool
 ) -> Floats:
-    """Return masses (n,) from a user's masses or densities; by default 1 each if `equal`, else density 1."""
+    """Return masses (n,) from masses or densities; by default 1, or density 1."""
     if mass is not None and density is not None:
         raise InputError("mass and density are both given; give one of them")
     if mass is not None or (density is None and equal):
@@ -136,7 +137,7 @@ def _positive(value: ArrayLike, free: Bools, names: Sequence[str], field: str) -
     if numbers.shape not in ((), (len(free),)):
         raise InputError(f"{field} has shape {numbers.shape}; it must be one number, or one for each of the {len(free)} bodies")
     each = np.where(free, numbers, 1.0)
-    good = (each >= cast.SMALLEST_COORDINATE) & (each <= cast.LARGEST_COORDINATE)  # their inverses are finite
+    good = (each >= cast.SMALLEST_COORDINATE) & (each <= cast.LARGEST_COORDINATE)  # so that their inverses are finite
     if not good.all():
         row = int(np.argmin(good))
         raise InputError(f"body {names[row]!r}: {field} is {each[row]}; it must be a number from 1e-30 to 1e30")
@@ -144,7 +145,7 @@ def _positive(value: ArrayLike, free: Bools, names: Sequence[str], field: str) -
 
 
 def as_vectors(value: ArrayLike | None, free: Bools, names: Sequence[str], field: str) -> Floats:
-    """Return a user's vectors (n,3): one (3,) for all free bodies, or one per body, 0 for immovable ones."""
+    """Return vectors (n,3) from one (3,) for all free bodies, or one per body."""
     count = len(free)
     if value is None:
         return np.zeros((count, 3))
@@ -160,36 +161,32 @@ def as_vectors(value: ArrayLike | None, free: Bools, names: Sequence[str], field
     stuck = ~free & vectors.any(axis=1)
     if stuck.any():
         row = int(np.argmax(stuck))
-        raise InputError(f"body {names[row]!r}: {field}[{row}] is {vectors[row].tolist()}, but it is static or led; leave it 0")
+        raise InputError(
+            f"body {names[row]!r}: {field}[{row}] is {vectors[row].tolist()}, but it is static or kinematic; leave it 0"
+        )
     return np.ascontiguousarray(vectors)
 
 
 def radius_of(mesh: Mesh, points: Floats, centre: Floats) -> float:
-    """Return the radius of the ball about a centre (3,) that holds a mesh's faces on vertices (n,3)."""
+    """Return the radius of a mesh on vertices (n,3) about a centre (3,)."""
     used = points if mesh.uses_every_vertex else points[np.unique(mesh.faces)]
-    # A billionth more than need be, so that no rounding of a pose reaches beyond a wall.
+    # A billionth more, so that no rounding of a pose reaches beyond a wall.
     return float(np.sqrt(((used - centre) ** 2).sum(axis=1).max())) * (1.0 + 1e-9)
 
 
 def centres_of(poses: Floats, middle: Floats) -> Floats:
-    """(n,3) the points `middle` (n,3) of bodies in the world."""
+    """Return the points `middle` (n,3) of bodies in the world."""
     x, y, z = (middle[:, k, None] for k in range(3))
     return ((poses[:, :3, 0] * x + poses[:, :3, 1] * y) + poses[:, :3, 2] * z) + poses[:, :3, 3]
 
 
 def rotations_of(attitude: Floats) -> Floats:
-    """(n,3,3) rotations of unit quaternions (n,4)."""
-    w, x, y, z = attitude.T
-    rows = [
-        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
-        [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
-        [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
-    ]
-    return np.stack([np.stack(row, axis=1) for row in rows], axis=1)
+    """Return (n,3,3) rotations of unit quaternions (n,4)."""
+    return rotation_of_quaternion(*attitude.T)
 
 
 def quaternions_of(rotation: Floats) -> Floats:
-    """Return (n,4) unit quaternions of rotations (n,3,3), dividing by the largest of four numbers."""
+    """Return (n,4) unit quaternions of rotations (n,3,3)."""
     r = rotation
     xx, yy, zz = r[:, 0, 0], r[:, 1, 1], r[:, 2, 2]
     a, b, c = r[:, 2, 1] - r[:, 1, 2], r[:, 0, 2] - r[:, 2, 0], r[:, 1, 0] - r[:, 0, 1]
@@ -205,11 +202,10 @@ def quaternions_of(rotation: Floats) -> Floats:
     )
     best = np.argmax(candidates[:, range(4), range(4)], axis=1) if len(r) else np.empty(0, int)
     chosen = candidates[np.arange(len(r)), best]
-    unit: Floats = chosen / np.sqrt((chosen * chosen).sum(axis=1, keepdims=True))
-    return unit
+    return chosen / np.sqrt((chosen * chosen).sum(axis=1, keepdims=True))
 
 
 def _product(a: Floats, b: Floats) -> Floats:
-    """Return (n,3,3) products, summed in one order, independent of the linear-algebra library."""
+    """Return (n,3,3) products, summed in a fixed order."""
     total = a[:, :, 0, None] * b[:, None, 0] + a[:, :, 1, None] * b[:, None, 1]
     return total + a[:, :, 2, None] * b[:, None, 2]

@@ -1,8 +1,8 @@
-"""The surfaces of all bodies in a soft simulation, as flat arrays, and where their points are.
+"""The surfaces of all bodies in a soft simulation, as flat arrays.
 
-A vertex of a soft body follows the eight nodes of its cell; one of a rigid body follows its frame; static and led bodies are rigid
-ones that nothing moves. A facet is a triangle of the mesh with the disc about it (Guy and Debunne 2004, §4.1): the barycentre, the
-normal, and the distance to the farthest corner (the circumradius about the barycentre would leave a corner out).
+A vertex of a soft body follows the eight nodes of its cell, one of a rigid body its frame; static and kinematic bodies are rigid
+ones that nothing moves. A facet is a triangle of the mesh with its disc (Guy and Debunne 2004, §4.1): barycentre, normal, and the
+distance to the farthest corner (the circumradius about the barycentre would leave a corner out).
 """
 
 import math
@@ -15,10 +15,10 @@ SOFT, RIGID, FIXED = 0, 1, 2
 
 
 class Surfaces(NamedTuple):
-    """Of n bodies with v vertices and f faces in all; what stays the same."""
+    """The constants of n bodies with v vertices and f faces in all."""
 
     kind: Ints  # (n,) SOFT, RIGID or FIXED
-    outward: Floats  # (n,) 1 or -1 where the normals of a closed mesh look out or in, 0 for an open mesh: it has two sides
+    outward: Floats  # (n,) 1 or -1 for outward or inward normals of a closed mesh, 0 for an open mesh
     first_vertex: Ints  # (n+1,)
     first_face: Ints  # (n+1,)
     face: Ints  # (f,3) rows of vertices of all bodies
@@ -31,7 +31,7 @@ class Surfaces(NamedTuple):
 
 
 class Frames(NamedTuple):
-    """Frames of the n bodies, which change every substep; only those of rigid bodies count."""
+    """Frames of the n bodies, changing every substep; only rigid ones count."""
 
     centre: Floats  # (n,3)
     attitude: Floats  # (n,4) unit quaternions, principal axes to world
@@ -45,25 +45,19 @@ class Frames(NamedTuple):
 
 @kernel(forceinline=True)
 def point_of(surfaces, nodes, frames, body, vertex):  # type: ignore[no-untyped-def]
-    """Where a vertex of a body is now."""
+    """Return the present position of a vertex."""
     if surfaces.kind[body] == SOFT:
-        x, y, z = 0.0, 0.0, 0.0
-        for k in range(8):
-            n, weight = surfaces.node[vertex, k], surfaces.weight[vertex, k]
-            x += weight * nodes.place[n, 0]
-            y += weight * nodes.place[n, 1]
-            z += weight * nodes.place[n, 2]
-        return x, y, z
+        return weighted_point(surfaces.node, surfaces.weight, nodes.place, vertex)
     x, y, z = turned(frames.rotation, body, surfaces.own[vertex, 0], surfaces.own[vertex, 1], surfaces.own[vertex, 2])
     return frames.centre[body, 0] + x, frames.centre[body, 1] + y, frames.centre[body, 2] + z
 
 
 @kernel(forceinline=True)
-def middle_of(face_node, face_weight, place, face):  # type: ignore[no-untyped-def]
-    """Return the centre of a soft face from its nodes (eight of place (n,3))."""
+def weighted_point(node, weights, place, row):  # type: ignore[no-untyped-def]
+    """Return the weighted sum of a row's eight nodes at place (n,3)."""
     x, y, z = 0.0, 0.0, 0.0
     for k in range(8):
-        n, weight = face_node[face, k], face_weight[face, k]
+        n, weight = node[row, k], weights[row, k]
         x += weight * place[n, 0]
         y += weight * place[n, 1]
         z += weight * place[n, 2]
@@ -71,8 +65,8 @@ def middle_of(face_node, face_weight, place, face):  # type: ignore[no-untyped-d
 
 
 @kernel(forceinline=True)
-def way_of(surfaces, nodes, frames, body, face, x, y, z, h):  # type: ignore[no-untyped-def]
-    """Return the displacement in this substep of a face's centre, or of the point (x, y, z) if rigid."""
+def displacement_of(surfaces, nodes, frames, body, face, x, y, z, h):  # type: ignore[no-untyped-def]
+    """Return the displacement in this substep of a soft face or a rigid point."""
     if surfaces.kind[body] == SOFT:
         x, y, z = 0.0, 0.0, 0.0
         for k in range(8):
@@ -92,7 +86,7 @@ def way_of(surfaces, nodes, frames, body, face, x, y, z, h):  # type: ignore[no-
 
 @kernel(forceinline=True)
 def turned(rotation, body, x, y, z):  # type: ignore[no-untyped-def]
-    """A vector of a body, along the axes of the world."""
+    """Return a body's vector in world axes."""
     return (
         (rotation[body, 0] * x + rotation[body, 1] * y) + rotation[body, 2] * z,
         (rotation[body, 3] * x + rotation[body, 4] * y) + rotation[body, 5] * z,
@@ -102,7 +96,7 @@ def turned(rotation, body, x, y, z):  # type: ignore[no-untyped-def]
 
 @kernel(forceinline=True)
 def turned_back(rotation, body, x, y, z):  # type: ignore[no-untyped-def]
-    """A vector of the world, along the principal axes of a body."""
+    """Return a world vector in a body's principal axes."""
     return (
         (rotation[body, 0] * x + rotation[body, 3] * y) + rotation[body, 6] * z,
         (rotation[body, 1] * x + rotation[body, 4] * y) + rotation[body, 7] * z,
@@ -112,7 +106,7 @@ def turned_back(rotation, body, x, y, z):  # type: ignore[no-untyped-def]
 
 @kernel(forceinline=True)
 def facet_of(ax, ay, az, bx, by, bz, cx, cy, cz, side):  # type: ignore[no-untyped-def]
-    """Return centre, normal and radius of a triangle's disc, seven numbers; the normal is 0 without area.
+    """Return centre, normal and radius of a triangle's disc; normal 0 without area.
 
     side is 1 or -1.
     """
@@ -132,7 +126,7 @@ def facet_of(ax, ay, az, bx, by, bz, cx, cy, cz, side):  # type: ignore[no-untyp
 
 @kernel
 def write_points(surfaces, nodes, frames, body, points):  # type: ignore[no-untyped-def]
-    """Write where the vertices of a body are now into its rows of points (v,3)."""
+    """Write the present vertices of a body into its rows of points (v,3)."""
     for vertex in range(surfaces.first_vertex[body], surfaces.first_vertex[body + 1]):
         x, y, z = point_of(surfaces, nodes, frames, body, vertex)
         points[vertex, 0], points[vertex, 1], points[vertex, 2] = x, y, z
@@ -142,9 +136,7 @@ def write_points(surfaces, nodes, frames, body, points):  # type: ignore[no-unty
 def write_own(points, first, back, origin, smallest, own):  # type: ignore[no-untyped-def]
     """Write world points (v,3), from row `first` on, in a body's coordinates.
 
-    Given by its origin (3,) and inverse rotation (3,3).
-
-    What is smaller than the smallest coordinate that is accepted becomes 0.
+    The body has an origin (3,) and the inverse rotation `back` (3,3). Coordinates below `smallest` become 0.
     """
     for row in range(own.shape[0]):
         x, y, z = points[first + row, 0] - origin[0], points[first + row, 1] - origin[1], points[first + row, 2] - origin[2]

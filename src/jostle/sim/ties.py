@@ -1,11 +1,11 @@
-"""Ties of hanging nodes, in the middle of an edge or a face of a larger cell, to its corners.
+"""Ties of hanging nodes, in an edge or a face of a larger cell, to its corners.
 
-All ties are fulfilled at once, by one pass. A tied node s of mass m_s that has gone by C = x_s - Σ w_i x_i from where it belongs
-hands its push m_s C over to the corners, by its weights, which sum to 1. A corner of mass m_i moves by the pushes on it over the
-mass that it carries, M_i = m_i + Σ w m_s; then tied nodes are put where they belong. Momentum is kept: what the corners and their
-tied nodes gain, Σ M_i Δx_i = Σ m_s C, is what was handed over. Affine motions have C = 0 and are left alone.
+All ties are fulfilled at once, in one pass. A tied node s of mass m_s that is off its place by C = x_s - Σ w_i x_i distributes its
+push m_s C to the corners, by its weights, which sum to 1. A corner of mass m_i moves by its pushes over the mass that it carries,
+M_i = m_i + Σ w m_s; then tied nodes are set to their places. Momentum is kept: the gain of the corners and their tied nodes,
+Σ M_i Δx_i = Σ m_s C, equals the pushes. Affine motions have C = 0 and do not change.
 
-Projected one after the other, as springs are, ties that share corners would never all be fulfilled.
+Projected one after the other, like springs, ties that share corners would never all be fulfilled.
 """
 
 from typing import NamedTuple
@@ -21,8 +21,8 @@ class Ties(NamedTuple):
 
     node: Ints  # (t,)
     corner: Ints  # (t,4)
-    weight: Floats  # (t,4) of the corners; 0 of those that an edge does not have
-    share: Floats  # (t,4) by how much a corner follows: weight · mass of the node / mass that the corner carries
+    weight: Floats  # (t,4) of the corners; 0 for the two that an edge lacks
+    share: Floats  # (t,4) of the push: weight · mass of the node / mass that the corner carries
 
 
 def ties_of(node: Ints, corner: Ints, weight: Floats, mass: Floats) -> Ties:
@@ -34,7 +34,10 @@ def ties_of(node: Ints, corner: Ints, weight: Floats, mass: Floats) -> Ties:
 
 @kernel
 def fulfil_ties(ties, place, away):  # type: ignore[no-untyped-def]
-    """Move tied nodes of place (n,3) to their ties and their corners so that momentum stays; away (t,3) is scratch."""
+    """Move tied nodes of place (n,3) to their ties, keeping momentum.
+
+    Their corners move against them; away (t,3) is scratch.
+    """
     count = ties.node.shape[0]
     for t in range(count):
         for k in range(3):

@@ -1,8 +1,8 @@
-"""The walls of the cube reflect bodies by their bounding volumes (Lock and Wills 2000, §7).
+"""Walls of the cube, which reflect bounding balls (Lock and Wills 2000, §7).
 
-The bounding volume is the ball about the centre of mass that holds the body at every turn, so a body that turns at a wall cannot
-turn out of the cube; the component of the velocity across the wall is inverted, times the restitution, and the spin stays.
-However fast a body is, it is reflected as often as its way within the step asks for: no body ever leaves the cube.
+The bounding volume is the ball about the centre of mass that holds the body in every orientation, so a body cannot turn out of the
+cube. The velocity across the wall is inverted, times the restitution; the spin stays. A fast body is reflected as often as its step
+requires: no body ever leaves the cube.
 """
 
 import numpy as np
@@ -20,10 +20,10 @@ def reflected(place, velocity, room, restitution):  # type: ignore[no-untyped-de
     side = 1.0 if place > 0.0 else -1.0
     beyond = abs(place) - room
     if beyond < 2.0 * room:
-        # What was set beyond a wall and is on its way in goes on: it leads inward in any case.
+        # The result is directed inward, even for bodies placed beyond a wall.
         return side * (room - restitution * beyond), -side * (restitution * abs(velocity))
     rest = beyond % (2.0 * room)
-    crossed = np.floor((beyond - rest) / (2.0 * room) + 0.5)  # the whole width, that many times after the first wall
+    crossed = np.floor((beyond - rest) / (2.0 * room) + 0.5)  # full widths after the first wall
     even = crossed % 2.0 == 0.0
     kept = 1.0 if restitution == 1.0 else restitution ** (crossed + 1.0)
     if even:

@@ -1,12 +1,12 @@
-"""Simulation: rigid bodies of a world in a cube, step by step (Lock and Wills 2000, §7).
+"""Simulation: rigid bodies of a world in a cube (Lock and Wills 2000, §7).
 
-A step: velocities (semi-implicit Euler), places and turns, walls, detection by the world's own method, response. The paper's
-environment is the default: a cube of 100 units, no gravity, equal masses, exchange of velocities and inverted rotation. Ours:
-masses and inertia, impulses with restitution and friction at the points of contact, gravity, bodies that are led.
+A step: velocities (semi-implicit Euler), positions and orientations, walls, detection by the world's method, response. The default
+is the paper's environment: a cube of 100 units, no gravity, equal masses, exchange of velocities and inverted rotation. Ours:
+masses and inertia, impulses with restitution and friction at the points of contact, gravity, kinematic bodies.
 
-Without gravity and led bodies, kinetic energy never grows but for rounding (semi-implicit; `integrate.py`, `respond.py`), and no
-body leaves the cube (`walls.py`). Equal inputs give equal bits, whatever the number of threads. A step that raises or is
-interrupted has changed nothing, in the world or in the simulation.
+Without gravity and kinematic bodies, kinetic energy never grows but for rounding (semi-implicit; `integrate.py`, `respond.py`), and
+no body leaves the cube (`walls.py`). Equal inputs give equal bits for any number of threads. A step that raises or is interrupted
+changes nothing, in the world or in the simulation.
 """
 
 from __future__ import annotations
@@ -26,8 +26,18 @@ from jostle.kernels.arrays import read_only_view
 from jostle.report.report import Report
 from jostle.report.row_kernels import count_runs
 from jostle.sim.advance import advance_bodies, write_poses
-from jostle.sim.checks import check_equal_masses, checked_gravity, checked_surface, checked_world, question_for
-from jostle.sim.driven_bodies import led_motion
+from jostle.sim.checks import (
+    NO_GRAVITY,
+    check_equal_masses,
+    check_same_bodies,
+    checked_gravity,
+    checked_surface,
+    checked_world,
+    kinematic_rows,
+    query_for,
+    rows_of,
+)
+from jostle.sim.driven_bodies import kinematic_motion
 from jostle.sim.face_normals import FaceNormals
 from jostle.sim.integrate import EXPLICIT, SEMI_IMPLICIT
 from jostle.sim.manifold import MOST_POINTS, gather_manifolds
@@ -40,7 +50,6 @@ from jostle.world.world import World
 INTEGRATORS = ("semi_implicit", "explicit")
 RESPONSES = ("exchange", "impulse")
 PAPER_CUBE = 100.0
-NO_GRAVITY = (0.0, 0.0, 0.0)
 
 _Manifolds = tuple[NDArray[np.int32], NDArray[np.int32], Floats, Floats, NDArray[np.int32]]
 
@@ -51,32 +60,33 @@ class Simulation:
     Parameters
     ----------
     world : World
-        Its bodies, where they are now. The simulation moves those that are neither static nor led; its method finds what touches.
-        Deformable bodies may be given other vertices between steps; they keep the mass and inertia of their first shape.
+        Its bodies start at their present poses. The simulation moves bodies that are neither static nor kinematic; the world's
+        method finds contacts. Deformable bodies may get other vertices between steps; they keep the mass and inertia of their first
+        shape.
     velocity : (n, 3) or (3,), optional
-        Of the centres of mass at the start, lengths per second; 0 by default.
+        Initial velocities of the centres of mass, length per second; 0 by default.
     spin : (n, 3) or (3,), optional
-        Angular velocities about axes of the world, radians per second.
+        Initial angular velocities in world axes, radians per second.
     mass, density : float or (n,), optional
-        One of them; by default every mass is 1 with the response "exchange", and the density is 1 with "impulse". The mass of a
-        mesh that is open or without volume is spread over its box.
+        One of them; by default every mass is 1 with the response "exchange", and the density is 1 with "impulse". A mesh that is
+        open or without volume has the inertia of its box.
     cube : float or None
-        Edge of the cube around the origin whose walls reflect; None for no walls.
+        Edge of the cube about the origin with reflecting walls; None for no walls.
     gravity : (3,)
         Length per second squared. With gravity, energy may grow.
     integrator : {"semi_implicit", "explicit"}
         "explicit" is the paper's; energy may grow with gravity and when bodies tumble.
     response : {"exchange", "impulse"}
         "exchange": touching bodies that approach exchange velocities and invert their rotation; equal masses only. "impulse":
-        impulses at the points of contact; for methods that answer points and normals.
+        impulses at the points of contact, for methods that report points and normals.
     restitution : float
         0 … 1, of walls and bodies; "impulse" only.
     friction : float
         Coefficient >= 0, between bodies; "impulse" only.
     dt : float, optional
         Seconds per step; by default `world.dt`, which is set to it.
-    led : sequence of bodies, names or ids
-        Kinematic bodies: the caller sets their poses before each step. They push others, and nothing pushes them.
+    kinematic : sequence of bodies, names or ids
+        The caller sets their poses before each step. They push others, and nothing pushes them. (`led` is the older name.)
     """
 
     def __init__(
@@ -94,7 +104,8 @@ class Simulation:
         restitution: float = 1.0,
         friction: float = 0.0,
         dt: float | None = None,
-        led: Sequence[Body | int | str] = (),
+        kinematic: Sequence[Body | int | str] = (),
+        led: Sequence[Body | int | str] | None = None,
     ) -> None:
         self.world = checked_world(world)
         self.response = cast.as_choice(response, RESPONSES, "response")
@@ -104,12 +115,12 @@ class Simulation:
         self.dt = cast.as_seconds(world.dt if dt is None else dt, "dt")
         self.frames = 0  # steps so far
         self.detect_seconds = 0.0  # of the last step, points and normals included
-        self._query = question_for(world, response)
+        self._query = query_for(world, response)
 
         frame = world._frame()
         self._bodies, names = frame.bodies, frame.bodies.names
         self._gravity = checked_gravity(gravity)
-        self._kinematic = np.array(sorted({world[body]._row for body in cast.as_list(led, "led")}), np.int64)
+        self._kinematic = kinematic_rows(world, kinematic, led)
         free = ~frame.static
         free[self._kinematic] = False
         solids = solids_of(frame)
@@ -124,7 +135,7 @@ class Simulation:
         self._shapes = {row: body.vertices for row, body in self._deforming}
         self._normals = FaceNormals(frame) if response == "impulse" else None
         self._kinematic_poses = np.array(frame.poses[self._kinematic])
-        self._manifolds: _Manifolds | None = None  # where bodies touch now
+        self._manifolds: _Manifolds | None = None  # present contacts
         self._room = self._rooms()
         self._check_places(self._state.centre)
         world.dt = self.dt
@@ -146,8 +157,8 @@ class Simulation:
         centre = as_vectors(value, np.ones(len(free), bool), names, "centre")
         moved = ~free & (centre != self._state.centre).any(axis=1)
         if moved.any():
-            raise InputError(f"body {names[int(np.argmax(moved))]!r} is static or led; the simulation does not move it")
-        self._check_bodies()
+            raise InputError(f"body {names[int(np.argmax(moved))]!r} is static or kinematic; the simulation does not move it")
+        check_same_bodies(self.world, self._bodies, "Simulation")
         self._check_places(centre)
         poses = np.array(self.world.poses)
         write_poses(free, centre, self._state.attitude, self._matter.fitted, self._matter.middle, poses)
@@ -157,7 +168,7 @@ class Simulation:
 
     @property
     def velocity(self) -> Floats:
-        """(n,3) velocities of the centres of mass, length per second; a read-only view, set it as a whole."""
+        """(n,3) velocities of the centres of mass; a read-only view, set it as a whole."""
         return read_only_view(self._state.velocity)
 
     @velocity.setter
@@ -166,7 +177,7 @@ class Simulation:
 
     @property
     def spin(self) -> Floats:
-        """(n,3) angular velocities in world axes, radians per second; a read-only view, set it as a whole."""
+        """(n,3) angular velocities, world axes; a read-only view, set it as a whole."""
         return read_only_view(self._state.spin)
 
     @spin.setter
@@ -185,50 +196,47 @@ class Simulation:
 
     @property
     def kinetic_energy(self) -> float:
-        """Of the free bodies, mass · length² / second²."""
+        """Kinetic energy of the free bodies, mass · length² / second²."""
         free, matter, state = self._matter.free, self._matter, self._state
         turning = matter.moments[free] * self._spin_in_body(free) ** 2
         return float(0.5 * ((matter.mass[free] * (state.velocity[free] ** 2).sum(axis=1)).sum() + turning.sum()))
 
     @property
     def energy(self) -> float:
-        """Kinetic energy, and what gravity has to give down to the origin."""
+        """Kinetic energy, and potential energy relative to the origin."""
         free = self._matter.free
         height = (self._state.centre[free] * self._gravity).sum(axis=1)
         return self.kinetic_energy - float((self._matter.mass[free] * height).sum())
 
     @property
     def momentum(self) -> Floats:
-        """(3,) of the free bodies."""
+        """(3,) momentum of the free bodies."""
         free = self._matter.free
-        total: Floats = (self._matter.mass[free, None] * self._state.velocity[free]).sum(axis=0)
-        return total
+        return (self._matter.mass[free, None] * self._state.velocity[free]).sum(axis=0)
 
     @property
     def angular_momentum(self) -> Floats:
-        """(3,) of the free bodies, about the origin."""
+        """(3,) angular momentum of the free bodies about the origin."""
         free, state = self._matter.free, self._state
         own = self._matter.moments[free] * self._spin_in_body(free)
         turned = (rotations_of(state.attitude[free]) * own[:, None, :]).sum(axis=2)
-        total: Floats = (turned + np.cross(state.centre[free], self._matter.mass[free, None] * state.velocity[free])).sum(axis=0)
-        return total
+        return (turned + np.cross(state.centre[free], self._matter.mass[free, None] * state.velocity[free])).sum(axis=0)
 
     def _spin_in_body(self, free: NDArray[np.bool_]) -> Floats:
-        """(k,3) spins of the free bodies along their principal axes."""
-        spin: Floats = (rotations_of(self._state.attitude[free]) * self._state.spin[free][:, :, None]).sum(axis=1)
-        return spin
+        """Return (k,3) spins of the free bodies along their principal axes."""
+        return (rotations_of(self._state.attitude[free]) * self._state.spin[free][:, :, None]).sum(axis=1)
 
     # ------------------------------------------------------------------ the step
 
     def step(self) -> Report:
-        """Move all bodies by one step, detect contacts and respond; return the report at the new poses."""
+        """Move all bodies by one step, respond, and return the report of contacts."""
         twin = copy.copy(self)
         return all_or_nothing(self.world, self, twin, twin._step)
 
     def _step(self) -> Report:
-        self._check_bodies()
+        check_same_bodies(self.world, self._bodies, "Simulation")
         world, before = self.world, self.world.poses
-        self._look_at_shapes()
+        self._update_shapes()
         state = self._with_kinematic(before)
         later = self._gravity
         if self.integrator == "semi_implicit":
@@ -239,7 +247,7 @@ class Simulation:
         begin = time.perf_counter()
         report = world.detect(self._query)
         if self.response == "impulse":
-            _ = report.contacts.details  # where they touch is part of the detection, and computed when it is first asked for
+            _ = report.contacts.details  # part of the detection, but computed on first use
         self.detect_seconds = time.perf_counter() - begin
         self._state, self._manifolds = moved, self._respond(report, moved, poses)
         self._kinematic_poses = np.array(before[self._kinematic])
@@ -249,7 +257,7 @@ class Simulation:
     def _pulled(self, state: State) -> State:
         """Return velocities after gravity.
 
-        A body that rests on another is held at the points of the last step, and does not sink.
+        A body that rests on another is held at the points of the last step, so that it does not sink.
         """
         if not self._gravity.any():
             return state
@@ -261,7 +269,7 @@ class Simulation:
         return state
 
     def _moved(self, state: State, gravity: Floats, before: Floats) -> tuple[State, Floats]:
-        """State and poses after the step, before anything responds."""
+        """Return state and poses after the step, before the response."""
         moved, poses, matter = State(*(np.empty_like(array) for array in state)), np.array(before), self._matter
         how = SEMI_IMPLICIT if self.integrator == "semi_implicit" else EXPLICIT
         lost = advance_bodies(
@@ -269,15 +277,15 @@ class Simulation:
             *(*state, *moved, poses),
         )
         if lost >= 0:
-            spin = "; the explicit integrator makes bodies tumble faster and faster: take semi_implicit" if how == EXPLICIT else ""
+            spin = "; the explicit integrator makes tumbling bodies ever faster: take semi_implicit" if how == EXPLICIT else ""
             raise InputError(f"body {self._bodies.names[lost]!r} has become too fast for a number; shorten dt{spin}")
         return moved, poses
 
     def _respond(self, report: Report, state: State, poses: Floats) -> _Manifolds | None:
-        """Change velocities and spins of bodies that touch, in place."""
+        """Change velocities and spins of touching bodies in place; return the contacts."""
         if self.response == "exchange":
             pairs = report.pairs
-            a, b = self._rows(pairs.body_a), self._rows(pairs.body_b)
+            a, b = rows_of(self._bodies, pairs.body_a), rows_of(self._bodies, pairs.body_b)
             began = np.ones(len(a), bool)
             if len(a) and not self._matter.free.all():
                 began = np.isin(pair_key(pairs.body_a, pairs.body_b), pair_key(report.began.body_a, report.began.body_b))
@@ -286,7 +294,7 @@ class Simulation:
         contacts, normals = report.contacts, self._normals
         if len(contacts) == 0 or normals is None:
             return None
-        a, b = self._rows(contacts.body_a), self._rows(contacts.body_b)
+        a, b = rows_of(self._bodies, contacts.body_a), rows_of(self._bodies, contacts.body_b)
         pairs_found, details = count_runs(a, b), contacts.details
         manifolds = (
             np.empty(pairs_found, np.int32),
@@ -305,7 +313,7 @@ class Simulation:
 
     def _push_apart(self, manifolds: _Manifolds, state: State) -> None:
         matter = self._matter
-        # What gravity alone gives within two steps is no bounce: it would never come to rest.
+        # Speeds from two steps of gravity do not bounce, or bodies would never rest.
         slowest = 2.0 * self.dt * float(np.sqrt((self._gravity**2).sum()))
         apply_impulses(
             *(*manifolds, matter.inverse_mass, matter.inverse_moments, state.centre, state.attitude, state.velocity, state.spin),
@@ -313,18 +321,18 @@ class Simulation:
         )
 
     def _with_kinematic(self, poses: Floats) -> State:
-        """Return the state with kinematic bodies as the caller has moved them since the last step."""
+        """Return the state with kinematic bodies at the poses the caller set."""
         if len(self._kinematic) == 0:
             return self._state
         state = State(*(array.copy() for array in self._state))
         rows = self._kinematic
-        state.centre[rows], state.velocity[rows], state.spin[rows] = led_motion(
+        state.centre[rows], state.velocity[rows], state.spin[rows] = kinematic_motion(
             self._kinematic_poses, poses[rows], self._matter.middle[rows], self.dt
         )
         return state
 
-    def _look_at_shapes(self) -> None:
-        """Bodies that were given other vertices may need more room at the walls."""
+    def _update_shapes(self) -> None:
+        """Update radius and normals of bodies with new vertices."""
         changed = [(row, body) for row, body in self._deforming if body.vertices is not self._shapes[row]]
         for row, body in changed:
             radius = radius_of(body.mesh, body.vertices, self._matter.middle[row])
@@ -333,7 +341,7 @@ class Simulation:
                     f"body {body.name!r} has grown: with a radius of {radius:.4g} about its centre of mass it no longer fits into "
                     f"the cube of edge {self.cube:g}"
                 )
-            # In place, in a twin too: what is not yet in `_shapes` is done again.
+            # In place, even if the step fails: shapes missing in `_shapes` are updated again.
             self._matter.radius[row] = radius
             if self._normals is not None:
                 self._normals.renew(row, body.mesh, body.vertices)
@@ -341,22 +349,16 @@ class Simulation:
             self._room = self._rooms()
             self._shapes = self._shapes | {row: body.vertices for row, body in changed}
 
-    def _rows(self, ids: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Body numbers of ids."""
-        if self._bodies.numbers_are_ids:
-            return read_only_view(ids)
-        return read_only_view(np.searchsorted(self._bodies.ids, ids).astype(np.int32))
-
     # ------------------------------------------------------------------ checks
 
     def _rooms(self) -> Floats:
-        """(n,) how far from the origin each centre may be along each axis."""
+        """Return (n,) how far from the origin along each axis a centre may be."""
         if self.cube is None:
             return np.full(len(self._bodies), np.inf)
         return np.maximum(0.5 * self.cube * (1.0 - 1e-14) - self._matter.radius, 0.0)
 
     def _check_places(self, centre: Floats) -> None:
-        """Refuse free bodies that do not fit into the cube, or reach out of it now."""
+        """Refuse free bodies that do not fit into the cube, or reach out of it."""
         if self.cube is None:
             return
         frame = self.world._frame()
@@ -370,8 +372,3 @@ class Simulation:
                     f"body {name!r}, at {np.round(centre[row], 6).tolist()} with a radius of {radius:.4g} about its centre of "
                     f"mass, is not inside of the cube of edge {self.cube:g} about the origin; make the cube larger, or cube=None"
                 )
-
-    def _check_bodies(self) -> None:
-        bodies = self.world._settled().bodies
-        if bodies is not self._bodies and not np.array_equal(bodies.ids, self._bodies.ids):
-            raise InputError("bodies were added to the world or removed since the simulation was made; make another Simulation")

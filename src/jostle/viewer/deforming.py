@@ -103,7 +103,7 @@ class Deformer:
         if soft:
             materials = {body: self._materials[body] for body in soft}
             all_kinematic = sorted(kinematic | self._hands)
-            simulation = SoftSimulation(world, materials, friction=FRICTION, drag=DRAG, dt=self._dt, led=all_kinematic)
+            simulation = SoftSimulation(world, materials, friction=FRICTION, drag=DRAG, dt=self._dt, kinematic=all_kinematic)
             for body in soft:
                 if body in self._nodes:
                     place, velocity = self._nodes[body]

@@ -79,5 +79,5 @@ class Responder:
             restitution=0.9 if self._bounces else 0.0,
             friction=0.3,
             dt=self._dt,
-            led=sorted(kinematic),
+            kinematic=sorted(kinematic),
         )

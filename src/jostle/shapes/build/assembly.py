@@ -29,8 +29,7 @@ def mikoshi() -> list[Mesh]:
     It is about 1 wide and 0.9 high; its poles are 1.5 long, along x. All parts are closed but the last, the banner.
     """
     parts = [*_poles(), *_base(), *_railing(), *_walls(), *_gates(), *_brackets(), *_roofs(), *_curls(), *_bells(), *_crown()]
-    remaining = FACES - sum(len(part.faces) for part in parts)
-    return [*parts, _banner(remaining)]
+    return [*parts, _banner(FACES - sum(len(part.faces) for part in parts))]
 
 
 def mikoshi_mesh() -> Mesh:
@@ -116,8 +115,8 @@ def _walls() -> list[Mesh]:
     doors = [placed(door, turned=turn, name=f"mikoshi: door {k}") for k, turn in enumerate(_QUARTERS)]
     shaft = [(0.024, low), (0.024, low + 0.015), (0.016, low + 0.025), (0.016, low + 0.18), (0.022, low + 0.20)]
     pillar = lathe(shaft, 10, low, low + 0.20, "pillar")
-    corners = [(x, y) for x in (-0.185, 0.185) for y in (-0.185, 0.185)]
-    pillars = [placed(pillar, (x, y, 0.0), name=f"mikoshi: pillar {k}") for k, (x, y) in enumerate(corners)]
+    corners = [(x, y, 0.0) for x in (-0.185, 0.185) for y in (-0.185, 0.185)]
+    pillars = [placed(pillar, corner, name=f"mikoshi: pillar {k}") for k, corner in enumerate(corners)]
     return [body, *doors, *pillars]
 
 
@@ -201,21 +200,16 @@ def _curls() -> list[Mesh]:
         sections,
         "frond",
     )
-    z = EAVES + 0.105
-    places = [np.pi / 4.0 + turn for turn in _QUARTERS]
-    return [
-        placed(frond, (0.335 * np.cos(turn), 0.335 * np.sin(turn), z), turn, f"mikoshi: frond {k}") for k, turn in enumerate(places)
-    ]
+    turns = [np.pi / 4.0 + turn for turn in _QUARTERS]
+    places = [(0.335 * np.cos(turn), 0.335 * np.sin(turn), EAVES + 0.105) for turn in turns]
+    return [placed(frond, at, turn, f"mikoshi: frond {k}") for k, (at, turn) in enumerate(zip(places, turns, strict=True))]
 
 
 def _bells() -> list[Mesh]:
     """Return a bell under each corner of the great roof."""
-    profile = [(0.024, 0.0), (0.019, 0.012), (0.017, 0.03), (0.008, 0.043)]
-    bell = lathe(profile, 8, 0.012, 0.046, "bell")
-    at = 0.325
-    z = EAVES - 0.015
-    corners = [(x, y) for x in (-at, at) for y in (-at, at)]
-    return [placed(bell, (x, y, z), name=f"mikoshi: bell {k}") for k, (x, y) in enumerate(corners)]
+    bell = lathe([(0.024, 0.0), (0.019, 0.012), (0.017, 0.03), (0.008, 0.043)], 8, 0.012, 0.046, "bell")
+    corners = [(x, y, EAVES - 0.015) for x in (-0.325, 0.325) for y in (-0.325, 0.325)]
+    return [placed(bell, corner, name=f"mikoshi: bell {k}") for k, corner in enumerate(corners)]
 
 
 ROOF_TOP = EAVES + 0.004 + 0.17 + GAP + 0.05 + GAP + 0.12

@@ -46,5 +46,4 @@ def blocks(xs: Sequence[float], ys: Sequence[float], zs: Sequence[float], filled
             places = [tuple(int(i) for i in cell - 1 + corner) for corner in corners]
             a, b, c, d = (number.setdefault(place, len(number)) for place in places)  # type: ignore[arg-type]
             faces += [(a, b, c), (a, c, d)]
-    vertices = [(xs[i], ys[j], zs[k]) for i, j, k in number]
-    return Mesh(np.array(vertices, dtype=float), faces, name=name)
+    return Mesh(np.array([(xs[i], ys[j], zs[k]) for i, j, k in number], dtype=float), faces, name=name)

@@ -220,8 +220,7 @@ def _grow(points: Floats, faces: list[Longs], base: Longs, finger: _Finger, rows
     start = len(points)
     ring_numbers = [base, *(np.arange(8) + start + 8 * k for k in range(len(rows)))]
     new_faces = [strip(lower, upper) for lower, upper in pairwise(ring_numbers)]
-    tip = start + 8 * len(rows)
-    new_faces.append(fan(tip, ring_numbers[-1]))
+    new_faces.append(fan(start + 8 * len(rows), ring_numbers[-1]))
     return np.vstack([points, *rings, centres[-1:]]), [*faces, *new_faces]
 
 

@@ -1,8 +1,8 @@
 """The head of Venus of Kitamura et al. 1998 (fig. 15): a bust of 1,816 faces.
 
-Thirty horizontal rings of 30 points, closer together around the face, and a ring of 8 in the flat base (908 points in all:
-1,816 faces). Points keep their angle about the vertical axis from ring to ring, so every strip stays in its wedge and the
-surface cannot cross itself. The outline comes from a table of half axes, the face from smooth bumps and dents on it.
+It has thirty horizontal rings of 30 points, denser around the face, and a ring of 8 in the flat base (908 points in all: 1,816
+faces). Points keep their angle about the vertical axis from ring to ring, so every strip stays in its wedge and the surface cannot
+cross itself. The outline comes from a table of half axes, the face from smooth bumps and dents on it.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def head() -> Mesh:
 
 
 def _angles(count: int) -> Floats:
-    """Angles about the axis, three times as dense in front (0) as behind."""
+    """Return angles about the axis, three times as dense in front (0) as behind."""
     step = 2.0 * np.pi * np.arange(count) / count
     return step - 0.5 * np.sin(step)
 

@@ -27,8 +27,7 @@ def polytope36(seed: int = 0, size: float = 1.0) -> Mesh:
     rng = np.random.default_rng(cast.as_count(seed, "seed"))
     size = positive(size, "size")
     while True:
-        directions = _spread_directions(rng)
-        corners = directions * rng.uniform(0.34, 0.5, 3)
+        corners = _spread_directions(rng) * rng.uniform(0.34, 0.5, 3)
         faces = _hull(corners)
         if faces is not None:
             return Mesh(corners * size, faces, name="polytope of 36 faces")
@@ -56,8 +55,7 @@ def _hull(corners: NDArray[np.float64]) -> NDArray[np.int64] | None:
     below = (height < SMALLEST_MARGIN).all(axis=1)
     above = (height > -SMALLEST_MARGIN).all(axis=1)
     on_hull = below | above
-    inexact = (np.abs(height[on_hull]) < SMALLEST_MARGIN).sum(axis=1) > 3
-    if inexact.any():
+    if ((np.abs(height[on_hull]) < SMALLEST_MARGIN).sum(axis=1) > 3).any():
         return None
     faces = np.where(above[:, None], triples[:, ::-1], triples)[on_hull]
     return faces if len(faces) == 2 * CORNERS - 4 else None

@@ -104,8 +104,8 @@ def truncated_cone(
     above = np.linspace(lean, np.pi / 2.0, cap_rings + 1)[:-1]
     profile = [(lower * np.cos(a), lower + lower * np.sin(a)) for a in below]
     profile += [(upper * np.cos(a), height - upper + upper * np.sin(a)) for a in above]
-    solid = lathe(profile, segments, 0.0, height, f"truncated cone of {4 * segments * cap_rings} faces")
-    return with_bulging_diagonals(solid)
+    name = f"truncated cone of {4 * segments * cap_rings} faces"
+    return with_bulging_diagonals(lathe(profile, segments, 0.0, height, name))
 
 
 def capsule(segments: int = 24, radius: float = 0.25, height: float = 1.0, cap_rings: int = 6) -> Mesh:

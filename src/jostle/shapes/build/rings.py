@@ -51,8 +51,7 @@ def strip(lower: Longs, upper: Longs) -> Longs:
     m, n = len(lower), len(upper)
     # Integer keys: fraction (i + 1) / m against (j + 1) / n, ties go to the lower ring.
     keys = np.concatenate([2 * np.arange(1, m + 1) * n, 2 * np.arange(1, n + 1) * m + 1])
-    order = np.argsort(keys)
-    steps_lower = order < m
+    steps_lower = np.argsort(keys) < m
     i: Longs = np.cumsum(steps_lower) - steps_lower
     j: Longs = np.cumsum(~steps_lower) - ~steps_lower
     here, above = lower[i % m], upper[j % n]

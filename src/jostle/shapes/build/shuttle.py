@@ -1,8 +1,8 @@
 """The space shuttle of Kitamura et al. 1998 (fig. 9): concave, exactly 528 faces.
 
-Twelve cross-sections of 22 points along x. Every point keeps its angle about the axis from section to section and only
-its distance changes: the wings and the fin are points that move far out. So each strip of faces stays within its own
-wedge and the surface cannot cross itself. The last two sections are the engine bell, hollow at its end.
+It has twelve cross-sections of 22 points along x. Every point keeps its angle about the axis from section to section; only its
+distance changes: wings and fin are points far out. So each strip of faces stays within its own wedge and the surface cannot cross
+itself. The last two sections are the engine bell, hollow at its end.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def shuttle() -> Mesh:
 def _fuselage(half_width: float, height: float, depth: float) -> NDArray[np.float64]:
     """Return the distance from the axis to a section: round above, flat below.
 
-    It is a superellipse of power 4 below.
+    Below it is a superellipse of power 4.
     """
     c, s = np.cos(_ANGLES), np.sin(_ANGLES)
     above = ((c / half_width) ** 2 + (s / height) ** 2) ** -0.5

@@ -1,8 +1,8 @@
 """The horseshoe and the clover of Guy, Debunne 2004 (table 1).
 
-The horseshoe is a flat bar with a groove, swept along an open arc whose radius exceeds the bar's half width. The clover is
-a plate of four heart-shaped leaves on a stem: its outline is star-shaped, its upper side lies above the plane z = 0 and its lower
-side below. Neither can cross itself.
+The horseshoe (2,000 faces) is a flat bar with a groove, swept along an open arc whose radius exceeds the bar's half width. The
+clover (10,000 faces) is a plate of four heart-shaped leaves on a stem: its outline is star-shaped, its upper side lies above the
+plane z = 0 and its lower side below. Neither can cross itself.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from jostle.shapes.build.rings import skin, tube
 from jostle.shapes.mesh import Mesh
 
 # The bar's cross-section (across, up) in units of half width and half thickness. The groove below flares, so that all
-# points are seen from the middle and the end caps, fans about it, do not fold.
+# points are visible from the middle and the end caps, fans about it, do not fold.
 _BAR = np.array(
     [
         *((-0.85, 1.0), (-0.97, 0.75), (-1.0, 0.3), (-1.0, -0.3), (-0.97, -0.75), (-0.85, -1.0)),
@@ -58,7 +58,7 @@ def clover(thickness: float = 0.12) -> Mesh:
     points = []
     for k in range(rings):
         height = thickness / 2.0 * np.sqrt(np.maximum(1.0 - out[k] ** 4, 0.0))
-        # The middle is common to all leaves: creases begin where the leaves part.
+        # Leaves share the middle: creases begin where they part.
         parted = np.clip(out[k] * 2.0, 0.0, 1.0)
         shaped = 0.35 + 0.65 * (crease * valley) ** parted
         distance = reach * out[k]
@@ -85,11 +85,11 @@ def _clover_outline() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 def _angle_from_vein(angle: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Angle to the nearest middle of a leaf: leaves point along the axes."""
+    """Return the angle to the nearest middle of a leaf, along the axes."""
     quarter = np.pi / 2.0
     return np.mod(angle + quarter / 2.0, quarter) - quarter / 2.0
 
 
 def _angle_from_gap(angle: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Angle to the nearest gap between leaves."""
+    """Return the angle to the nearest gap between leaves."""
     return _angle_from_vein(angle + np.pi / 4.0)

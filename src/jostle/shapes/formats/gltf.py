@@ -68,8 +68,7 @@ class _File(NamedTuple):
         entries = self.document.get(group, [])
         if type(k) is not int or not 0 <= k < len(entries):
             raise UnreadableError(f"it refers to entry {shortened(str(k))} of {group!r}, which has {len(entries)}")
-        entry: dict[str, Any] = entries[k]
-        return entry
+        return entries[k]
 
 
 def _split(source: Source) -> tuple[dict[str, Any], bytes | None]:

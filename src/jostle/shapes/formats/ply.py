@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterator
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -75,8 +76,7 @@ def _header(source: Source) -> tuple[str, list[_Element], int]:
     elements: list[_Element] = []
     header = data[first.end() : last.start()].decode("utf-8", "replace")
     for line, text in enumerate(re.split("\r\n|\r|\n", header), start=2):
-        words = text.split()
-        match words:
+        match text.split():
             case [] | ["comment" | "obj_info", *_]:
                 continue
             case ["format", name, _] if name in _ORDERS:
@@ -118,39 +118,42 @@ def _read_ascii(source: Source, start: int, elements: list[_Element], kept: set[
     tables: dict[str, Table] = {}
     for element in elements:
         columns: dict[str, list[list[float]]] = {p.name: [] for p in element.properties}
-        for row in range(element.rows):
-            if row % _ROWS_PER_TICK == 0:
-                source.budget.tick()
-            for p in element.properties:
-                size = 1
-                if p.count_kind:
-                    size = int(_value(words[at], _LENGTH, element, row)) if at < len(words) else -1
-                    at += 1
-                if size < 0 or at + size > len(words):
-                    raise UnreadableError(_cut_off(element, row))
-                values = [_value(word, p, element, row) for word in words[at : at + size]]
-                if (element.name, p.name) in kept:
-                    columns[p.name].append(values)
-                at += size
+        for row, p in _cells(source, element):
+            size = 1
+            if p.count_kind:
+                size = int(_value(words[at], _LENGTH, element, row)) if at < len(words) else -1
+                at += 1
+            if size < 0 or at + size > len(words):
+                raise UnreadableError(_cut_off(element, row))
+            values = [_value(word, p, element, row) for word in words[at : at + size]]
+            if (element.name, p.name) in kept:
+                columns[p.name].append(values)
+            at += size
         tables[element.name] = dict(columns)
     if at != len(words):
         raise UnreadableError(f"{len(words) - at} words follow what its header announces")
     return tables
 
 
+def _cells(source: Source, element: _Element) -> Iterator[tuple[int, _Property]]:
+    """Yield row and property of every entry of an element, within the time limit."""
+    for row in range(element.rows):
+        if row % _ROWS_PER_TICK == 0:
+            source.budget.tick()
+        for p in element.properties:
+            yield row, p
+
+
 def _value(word: str, p: _Property, element: _Element, row: int) -> float:
     try:
         return as_index(word, "") if p.kind[0] in "iu" else as_number(word, "")
     except UnreadableError:
-        raise UnreadableError(f"{_name(element)} {row}: {shortened(word)!r} is not a value for {shortened(p.name)!r}") from None
-
-
-def _name(element: _Element) -> str:
-    return shortened(element.name)
+        field = shortened(p.name)
+        raise UnreadableError(f"{shortened(element.name)} {row}: {shortened(word)!r} is not a value for {field!r}") from None
 
 
 def _cut_off(element: _Element, row: int) -> str:
-    return f"it ends within {_name(element)} {row} of {element.rows}"
+    return f"it ends within {shortened(element.name)} {row} of {element.rows}"
 
 
 def _read_binary(source: Source, at: int, elements: list[_Element], order: str, kept: set[tuple[str, str]]) -> dict[str, Table]:
@@ -195,16 +198,13 @@ def _size_of(p: _Property) -> str:
 
 def _read_uneven_rows(source: Source, at: int, element: _Element, order: str, kept: set[tuple[str, str]]) -> tuple[Table, int]:
     columns: dict[str, list[list[float]]] = {p.name: [] for p in element.properties}
-    for row in range(element.rows):
-        if row % _ROWS_PER_TICK == 0:
-            source.budget.tick()
-        for p in element.properties:
-            size = 1
-            if p.count_kind:
-                size = int(source.array(at, order + p.count_kind, 1, _cut_off(element, row))[0])
-                at += np.dtype(p.count_kind).itemsize
-            values = source.array(at, order + p.kind, size, _cut_off(element, row))
-            if (element.name, p.name) in kept:
-                columns[p.name].append(values.tolist())
-            at += values.nbytes
+    for row, p in _cells(source, element):
+        size = 1
+        if p.count_kind:
+            size = int(source.array(at, order + p.count_kind, 1, _cut_off(element, row))[0])
+            at += np.dtype(p.count_kind).itemsize
+        values = source.array(at, order + p.kind, size, _cut_off(element, row))
+        if (element.name, p.name) in kept:
+            columns[p.name].append(values.tolist())
+        at += values.nbytes
     return dict(columns), at

@@ -27,10 +27,9 @@ class Polygons(NamedTuple):
 def polygons_from_lists(source: Source, points: list[list[float]] | Floats, polygons: list[list[int]]) -> Polygons:
     """Return `Polygons` from lists."""
     source.budget.take("vertices", len(points))
-    corners = [corner for polygon in polygons for corner in polygon]
     return Polygons(
         np.asarray(points, dtype=np.float64).reshape(-1, 3),
-        np.asarray(corners, dtype=np.int64),
+        np.asarray([corner for polygon in polygons for corner in polygon], dtype=np.int64),
         np.asarray([len(polygon) for polygon in polygons], dtype=np.int64),
     )
 
@@ -70,8 +69,7 @@ def merged(points: Floats, faces: Longs) -> tuple[Floats, Longs]:
     Points keep the order of their first occurrence.
     """
     points = np.ascontiguousarray(points + 0.0)  # -0.0 becomes 0.0
-    keys = points.view("V24").ravel()
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    _, first, inverse = np.unique(points.view("V24").ravel(), return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
     return points[np.sort(first)], rank[inverse.ravel()][faces]

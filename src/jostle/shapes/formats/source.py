@@ -56,8 +56,7 @@ class Budget:
     def tick(self) -> None:
         """Raise if time is up."""
         if time.monotonic() > self._end:
-            seconds = self.limits.seconds
-            raise UnreadableError(f"it takes longer than {seconds:g} s to read; raise it with limits=Limits(seconds=…)")
+            raise UnreadableError(f"it takes longer than {self.limits.seconds:g} s to read; raise it with limits=Limits(seconds=…)")
 
 
 class Source:

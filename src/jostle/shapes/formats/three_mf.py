@@ -50,8 +50,7 @@ class _Object:
 def read_3mf(source: Source) -> Polygons:
     """Return the triangles of a 3MF file."""
     try:
-        archive = _Archive(source)
-        items, objects = archive.model()
+        items, objects = _Archive(source).model()
     except KeyError as error:
         raise UnreadableError(f"an element of its model has no {error}") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError, LookupError) as error:

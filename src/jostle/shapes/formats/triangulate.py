@@ -109,8 +109,7 @@ def _seen_along_axis(columns: Floats, corners: Longs) -> tuple[Floats, Floats]:
 def _double_area(u: Floats, v: Floats) -> Floats:
     """Twice the signed area of (k, m) corners, by a fan about the first."""
     u, v = u[1:] - u[0], v[1:] - v[0]
-    area: Floats = (u[:-1] * v[1:] - v[:-1] * u[1:]).sum(axis=0)
-    return area
+    return (u[:-1] * v[1:] - v[:-1] * u[1:]).sum(axis=0)
 
 
 def _turns_left_once(u: Floats, v: Floats) -> NDArray[np.bool_]:
@@ -141,8 +140,7 @@ def _surely_convex(u: Floats, v: Floats) -> NDArray[np.bool_]:
     # Once round: the direction along u (of equal ones along v) changes twice. A star has left turns only as well.
     forward = (u > before_u) | ((u == before_u) & (v > before_v))
     once = np.count_nonzero(forward != np.roll(forward, 1, axis=0), axis=0) == 2
-    convex: NDArray[np.bool_] = np.all((turns == 0) | (turns == 1), axis=0) & once & ~still.any(axis=0)
-    return convex
+    return np.all((turns == 0) | (turns == 1), axis=0) & once & ~still.any(axis=0)
 
 
 def _put_last_distinct(before_u: Floats, before_v: Floats, still: NDArray[np.bool_]) -> None:
@@ -252,8 +250,7 @@ def _depth(ends: Floats) -> float:
 
 
 def _may_be_opposite(one: NDArray[np.int8], other: NDArray[np.int8]) -> NDArray[np.bool_]:
-    opposite: NDArray[np.bool_] = (one != 0) & (other != 0) & ((one != other) | (one == _UNCLEAR))
-    return opposite
+    return (one != 0) & (other != 0) & ((one != other) | (one == _UNCLEAR))
 
 
 def _properly_cross(a: Point, b: Point, c: Point, d: Point) -> bool:
