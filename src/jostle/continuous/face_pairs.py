@@ -97,7 +97,7 @@ def first_times(
         work.search(face_a, face_b, waiting, earliest if only_first else None, time, code)
     if own_lead:
         shift_earlier(time, early(work.lead, tolerance))
-    features = Features.empty(count)
+    features = Features.none(count)
     write_features(code, read_only_view(face_a), read_only_view(face_b), work.faces_a.faces, work.faces_b.faces, features)
     return FaceTimes(time, features)
 

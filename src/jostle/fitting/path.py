@@ -51,7 +51,7 @@ class RecordedPath:
         shape = cast.as_array(self.poses, "", "poses").shape
         if len(shape) != 3 or shape[1:] != (4, 4) or shape[0] == 0:
             raise InputError(f"poses has shape {shape}; a path is (n, 4, 4) with at least one pose")
-        poses = cast.as_poses(self.poses, shape[0], ["path"] * shape[0])
+        poses = cast.as_poses(self.poses, shape[0], lambda _: "path")
         times = np.arange(shape[0]) if self.times is None else cast.as_array(self.times, "", "times")
         times = times.astype(np.float64)
         if times.shape != shape[:1]:
@@ -117,7 +117,7 @@ def write_path(path: RecordedPath, file: str | PathLike[str]) -> None:
 
 def write_table(file: str | PathLike[str], header: tuple[str, ...], rows: list[list[str]]) -> None:
     """Write lines of a table under a header, at once."""
-    with written_whole(cast.as_path(file, "file")) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
+    with atomic_write(cast.as_path(file, "file")) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
         csv.writer(stream, lineterminator="\n").writerows([header, *rows])
 
 

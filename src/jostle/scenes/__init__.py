@@ -113,7 +113,7 @@ def make_scene_written(text: str, seed: int | None = None, alternatives: str = "
     given = {} if seed is None else {"seed": seed}
     if text.partition("(")[0].strip() not in SCENES:
         raise InputError(f"there is no scene and no file {text!r}; the built-in scenes are {', '.join(SCENES)}{alternatives}")
-    name, rest = name_and_rest(text, "scene")
+    name, rest = split_name(text, "scene")
     known = list(inspect.signature(SCENES[name]).parameters)
     settings = parse_settings(rest, f"scene {name}", known, f"it has {', '.join(known)}")
     if seed is not None and "seed" in settings:

@@ -164,7 +164,7 @@ class BoundingTreeDetector(Detector):
         self._trees.follow(frame)
         pairs = self._pairs_now(frame)
         # Solids and self-collision add rows: then the query is answered from all rows at the end.
-        row_mode = ALL if query.solid or query.itself else HOW_MANY[query.rows]
+        row_mode = ALL if query.solid or query.itself else ROW_MODES[query.rows]
         posed = PosedPairs.of(pairs, self._trees.tree_of_body, frame.poses)
         rows, counters = self._static.find(self._trees.shapes, self._kind, posed, row_mode)
         counters += Counters(body_pairs=len(pairs.body_a), box_tests=self._candidates.box_tests)
