@@ -74,13 +74,15 @@ imports: $(VENV)/.installed-dev
 
 # Every kernel with its indices checked: an out-of-bounds write would corrupt memory silently otherwise.
 # Less optimised code has the same checks and compiles in two thirds of the time. What only drives the kernels that all other
-# tests drive too (command line, laboratory, examples) need not run twice, and of each test a fifth of its cases will do.
+# tests drive too (command line, laboratory, examples) or compiles in processes of its own need not run twice, and of each test a
+# fifth of its cases will do.
 boundscheck: export NUMBA_BOUNDSCHECK = 1
 boundscheck: export NUMBA_OPT = 1
 boundscheck: $(VENV)/.installed-dev
 	$(WARMUP)
 	$(PYTEST) --one-in 5 -m "not long" --ignore=tests/cli --ignore=tests/lab --ignore=tests/bench --ignore=tests/viewer --ignore=tests/browser --ignore=tests/architecture --ignore=tests/fuzz \
-	    --ignore=tests/test_examples.py
+	    --ignore=tests/test_examples.py --ignore=tests/test_interrupt.py --ignore=tests/test_adding_a_method.py \
+	    --ignore=tests/kernels/test_cache.py --ignore=tests/kernels/test_deferral.py --ignore=tests/kernels/test_progress.py
 
 # The small tests with every kernel as plain Python.
 plain: $(VENV)/.installed-dev

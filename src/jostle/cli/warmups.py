@@ -10,7 +10,7 @@ import numpy as np
 
 from jostle import api as functions
 from jostle import haptics
-from jostle.broad_phase import BoundingSpheres, CoherentAabb, FastAabb, PriorityQueue, SweepAndPrune
+from jostle.broad_phase import BROAD_PHASES
 from jostle.continuous import point_triangle
 from jostle.geometry.convex_surfaces import closest_of_all_triangles
 from jostle.geometry.pose import rotation_about, translation
@@ -191,8 +191,8 @@ def _face_octree() -> None:
 
 @warms("broad phases")
 def _broad_phases() -> None:
-    for broad in (BoundingSpheres(), FastAabb(), CoherentAabb(), SweepAndPrune(), PriorityQueue(speed=100.0)):
-        world = World(ClosestFeatures(broad=broad))
+    for name in BROAD_PHASES:
+        world = World(ClosestFeatures(broad=f"{name}(speed=100.0)" if name == "priority_queue" else name))
         bodies = [world.add(_tetrahedron(shift)) for shift in (0.0, 0.1, 5.0)]
         world.detect(rows="pairs")
         bodies[0].pose = translation((1.0, 0.0, 0.0))
