@@ -131,7 +131,7 @@ def test_wherever_an_interrupt_comes_a_call_has_done_all_or_nothing(name, twice)
     for at in range(1, 100_000, MANY_PLACES.get(name, 1)):
         tried = prepared(world, twice)
         came = interrupted(lambda tried=tried: call(tried), at)
-        assert not tried._turn._lock.locked(), at
+        assert not tried._exclusive._lock.locked(), at
         assert gc.isenabled(), at
         now = state_of(tried)
         assert now in (before, after), at
@@ -201,7 +201,7 @@ def test_a_call_and_one_that_comes_in_between_have_done_all_or_nothing(name, mea
         with_handler(lambda tried=tried, refused=refused: refused.append(outcome_of(call, tried)), at, handler)
         if not came:
             break
-        assert not tried._turn._lock.locked(), at
+        assert not tried._exclusive._lock.locked(), at
         done = [act for act, refusal in ((call, refused[0]), (other, came[0])) if refusal is None]
         expected = both if len(done) == 2 else [alone[(call, other).index(done[0]) + 1 if done else 0]]
         assert (state_of(tried), rows_of(tried.detect())) in expected, at
@@ -258,7 +258,7 @@ def test_a_budget_in_seconds_never_leaves_the_garbage_collector_off():
     for at in range(1, 60):
         interrupted(lambda: world.detect(budget=jostle.Budget(seconds=0.1)), at)
         assert gc.isenabled()
-        assert not world._turn._lock.locked()
+        assert not world._exclusive._lock.locked()
 
 
 def test_an_interrupt_after_another_while_a_step_is_undone_leaves_it_undone():

@@ -341,7 +341,7 @@ def is_in_simplex(corners: Rows[SimplexCorner], count: int) -> bool:
 
 @kernel
 def search_plane(a: PlacedHull, b: PlacedHull, limits: SearchLimits, search: PlaneSearch) -> int:
-    """Search a plane that separates two hulls by more than `wanted`.
+    """Search for a plane that separates two hulls by more than `wanted`.
 
     Returns APART, MEET, INSIDE or UNDECIDED. It ends when a plane has a gap above `wanted` that is at least `share` of the
     distance, when the distance is known within `rounding` (a `share` of 1 always requires this), or when rounding stops progress.

@@ -79,13 +79,13 @@ class World:
         self.method = method_of(method)
         self._method_name = name_of(self.method)
         self._traits = self.method.traits
-        self._workers = None if workers is None else cast.as_count(workers, "workers", lowest=1)
+        self.workers = workers
         self._dt = 1.0
         self._table = BodyTable(units=None if units is None else cast.as_choice(units, UNITS, "units"))
         self._shapes = PreparedShapes()
         self._detector: Detector | None = None  # None while it is in use
         self._detector_bodies: Bodies | None = None  # the bodies that the detector knows
-        self._turn = ExclusiveUse()
+        self._exclusive = ExclusiveUse()
 
     def __repr__(self) -> str:
         meshes = self._table.meshes()
@@ -396,7 +396,7 @@ class World:
     def _detect(self, query: Query) -> Report:
         with self._alone():
             frame, detector = self._held_frame(), self._taken_detector()
-            report = self._with_ids(self._asked(detector, "detect", frame, query))
+            report = self._with_ids(self._call_detector(detector, "detect", frame, query))
             self._table = self._table.after_step(frame, time=self.time + self.dt, last_pairs=report.pairs)
             self._detector = detector
         return report
@@ -472,7 +472,7 @@ class World:
         with self._alone():
             self._check_roster(roster)
             frame, detector = dataclasses.replace(self._held_frame(), workers=workers), self._taken_detector()
-            batch: Batch = self._asked(detector, "detect_many", frame, sets, rows)
+            batch: Batch = self._call_detector(detector, "detect_many", frame, sets, rows)
             self._detector = detector
             return batch.with_ids(frame.bodies.ids)
 
@@ -485,7 +485,7 @@ class World:
             raise Unsupported(f"{self._method_name} does not answer distance (trait answers); choose another method")
         first, second = self[a], self[b]
         if first == second:
-            raise InputError(f"the distance of body {first.name!r} to itself was asked for; name two bodies")
+            raise InputError(f"distance: a and b are both body {first.name!r}; name two bodies")
         with self._alone():
             closest: Closest = self._held_answer("closest", first._row, second._row)
         return closest
@@ -545,11 +545,11 @@ class World:
 
     def _alone(self) -> threading.Lock:
         """Return the world's lock for one call, for a `with` statement."""
-        return self._turn.free_lock()
+        return self._exclusive.free_lock()
 
     def _reading(self) -> threading.Lock:
         """Return the world's lock for a call that changes derived data only."""
-        return self._turn.lock_to_read()
+        return self._exclusive.lock_to_read()
 
     @property
     def _roster(self) -> tuple[int, int]:
@@ -614,22 +614,22 @@ class World:
         with self._alone():
             self._table = self._settle().after_step(self._held_frame())
 
-    def _answer(self, ask: str, *arguments: Any) -> Any:
+    def _answer(self, name: str, *arguments: Any) -> Any:
         """Return the detector's answer to a query that does not count as a step."""
         with self._alone():
-            return self._held_answer(ask, *arguments)
+            return self._held_answer(name, *arguments)
 
-    def _held_answer(self, ask: str, *arguments: Any) -> Any:
+    def _held_answer(self, name: str, *arguments: Any) -> Any:
         """Like `_answer`. The caller holds the lock."""
         frame, detector = self._held_frame(), self._taken_detector()
-        answer = self._asked(detector, ask, frame, *arguments)
+        answer = self._call_detector(detector, name, frame, *arguments)
         self._detector = detector
         return answer
 
-    def _asked(self, detector: Detector, ask: str, *arguments: Any) -> Any:
-        """Call the detector; keep it if it refuses the query with a `JostleError`."""
+    def _call_detector(self, detector: Detector, name: str, *arguments: Any) -> Any:
+        """Call a method of the detector; keep it if it raises a `JostleError`."""
         try:
-            return getattr(detector, ask)(*arguments)
+            return getattr(detector, name)(*arguments)
         except JostleError:
             self._detector = detector
             raise
