@@ -57,16 +57,17 @@ def compare_all(compare: Callable[[int, Ints, Ints, int, int], tuple[int, int]],
 
     `compare(first, body_a, body_b, found, operations)` is a kernel such as `find_all_pairs`.
     """
+    if n * n <= _SLICE:
+        found = compare(0, pairs[0], pairs[1], 0, _SLICE)[1]
+        if found < pairs.shape[1]:
+            return found, pairs
 
     def search(pairs: Ints) -> int:
-        body_a, body_b = pairs[0], pairs[1]  # unpacking takes 1 µs more
-        if n * n <= _SLICE:
-            return int(compare(0, body_a, body_b, 0, _SLICE)[1])
         state = np.zeros(2, np.int64)  # body, pairs
 
         def step(state: NDArray[np.int64], operations: int) -> tuple[bool, int]:
             first = int(state[0])
-            state[:] = compare(first, body_a, body_b, int(state[1]), operations)
+            state[:] = compare(first, pairs[0], pairs[1], int(state[1]), operations)
             return bool(state[0] == n), max(1, (int(state[0]) - first) * n)
 
         run_in_slices(step, state, _SLICE)

@@ -23,7 +23,6 @@ from jostle.continuous.moving_faces import (
     bulge_of_face,
     corner,
     corners_at,
-    moving_edge_bounds,
     moving_point,
     moving_point_bounds,
     moving_triangle,
@@ -32,7 +31,7 @@ from jostle.continuous.moving_faces import (
 )
 from jostle.continuous.moving_point import turn_from
 from jostle.geometry.features import EDGE, FACE, NONE, VERTEX, Features
-from jostle.geometry.triangle import union_of_bounds
+from jostle.geometry.triangle import Segment, segment_bounds, union_of_bounds
 from jostle.geometry.vector import minus
 from jostle.kernels.hash_set import EMPTY, HALF_WORD, first_place
 from jostle.kernels.jit import kernel
@@ -186,7 +185,8 @@ def edge_of_face(face: Corners, k: int) -> Edge:
 
 @kernel(forceinline=True)
 def _edge_bounds(body: MovingFaces, edge: Edge) -> MovingBounds:
-    return moving_edge_bounds(moving_point(body, edge.p), moving_point(body, edge.q))
+    p, q = moving_point(body, edge.p), moving_point(body, edge.q)
+    return MovingBounds(segment_bounds(Segment(p.start, q.start)), segment_bounds(Segment(p.end, q.end)))
 
 
 @kernel(forceinline=True)

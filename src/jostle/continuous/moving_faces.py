@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from jostle._types import Floats, Ints
 from jostle.continuous.moving_point import Turn
-from jostle.geometry.triangle import Bounds, Segment, Triangle, segment_bounds, triangle_bounds, triangle_of_points
+from jostle.geometry.triangle import Bounds, Triangle, triangle_bounds, triangle_of_points
 from jostle.geometry.vector import Vec3, cross, dot, largest_coordinate, minus, point_at
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
@@ -105,12 +105,6 @@ def moving_triangle_bounds(face: MovingTriangle) -> MovingBounds:
 def moving_point_bounds(point: MovingPoint) -> MovingBounds:
     """Return the boxes of a point."""
     return MovingBounds(Bounds(point.start, point.start), Bounds(point.end, point.end))
-
-
-@kernel(forceinline=True)
-def moving_edge_bounds(p: MovingPoint, q: MovingPoint) -> MovingBounds:
-    """Return the boxes of the edge between two points."""
-    return MovingBounds(segment_bounds(Segment(p.start, q.start)), segment_bounds(Segment(p.end, q.end)))
 
 
 @kernel(forceinline=True)

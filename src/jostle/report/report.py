@@ -7,7 +7,6 @@ normal) is computed on first access. `-1` and NaN mean that the method does not 
 
 from __future__ import annotations
 
-import operator
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
@@ -116,8 +115,16 @@ class Counters:
         )
 
     def __add__(self, other: Counters) -> Counters:
-        # dataclasses.astuple takes 20 µs, a fifth of a small detect.
-        return Counters(*map(operator.add, self.__dict__.values(), other.__dict__.values()))
+        # Hand-written: dataclasses.astuple takes 20 µs, a fifth of a small detect, and operator.add over __dict__ 1.5 µs more.
+        return Counters(
+            self.body_pairs + other.body_pairs,
+            self.box_tests + other.box_tests,
+            self.triangle_tests + other.triangle_tests,
+            self.distance_tests + other.distance_tests,
+            self.pixels + other.pixels,
+            self.look_ups + other.look_ups,
+            self.samples + other.samples,
+        )
 
 
 @dataclass(frozen=True, eq=False)

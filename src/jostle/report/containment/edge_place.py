@@ -33,7 +33,7 @@ def where_edge_lies(edge: Segment, face: Triangle) -> EdgePlace:
     """Return where an edge lies in the plane of a face."""
     for k in range(3):
         axis = (k + 2) % 3
-        t = seen_from(axis, face)
+        t = FlatTriangle(seen_along(axis, face.p), seen_along(axis, face.q), seen_along(axis, face.r))
         turned = side_in_shadow(t.p, t.q, t.r)
         if turned == 0:
             continue
@@ -58,12 +58,6 @@ class FlatTriangle(NamedTuple):
     p: Vec2
     q: Vec2
     r: Vec2
-
-
-@kernel(forceinline=True)
-def seen_from(axis: int, t: Triangle) -> FlatTriangle:
-    """Return the shadow of a triangle along an axis."""
-    return FlatTriangle(seen_along(axis, t.p), seen_along(axis, t.q), seen_along(axis, t.r))
 
 
 @kernel(forceinline=True)

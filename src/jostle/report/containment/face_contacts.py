@@ -77,7 +77,8 @@ def test_pairs(
             inner, outer, outer_closed, inner_closed = (pair.b, a, closed_a, closed_b) if of_b else (pair.a, b, closed_b, closed_a)
             if not outer_closed:
                 continue
-            inclusion = Inclusion(number, of_b, inner, inner_closed, box_at(facts.boxes, outer))
+            box = facts.boxes[outer]
+            inclusion = Inclusion(number, of_b, inner, inner_closed, Bounds(point_from(box, 0), point_from(box, 3)))
             count = ask_for_parts(work, inclusion, count)
             if sheets_decide:
                 count = ask_for_sheets(work, inclusion, count)
@@ -149,12 +150,6 @@ def ask(work: ContactWork, inclusion: Inclusion, subject: int, face: int, count:
             side = 3 * face + (k if subject == SHEET else 0)
             write_point_from(question.flag, 3 * k, start_of(inclusion.inner, side))
     return count + 1
-
-
-@kernel(forceinline=True)
-def box_at(boxes: Floats, body: int) -> Bounds:
-    """Return box i of boxes (n,6)."""
-    return Bounds(point_from(boxes[body], 0), point_from(boxes[body], 3))
 
 
 @kernel(forceinline=True)

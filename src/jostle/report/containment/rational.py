@@ -114,7 +114,7 @@ def _crossing(corners: tuple[Vector, Vector, Vector], point: Homogeneous, offset
     """
     a, b, c = corners
     around = 0
-    above = [_above(corner, point, offsets) for corner in corners]
+    above = [_first_sign([d[1] for d in (_from(corner, point), *offsets)]) < 0 for corner in corners]  # in y
     for k in range(3):
         if above[k - 1] != above[k]:
             p, edge = corners[k - 1], _minus(corners[k], corners[k - 1])
@@ -125,11 +125,6 @@ def _crossing(corners: tuple[Vector, Vector, Vector], point: Homogeneous, offset
     normal = _cross(_minus(b, a), _minus(c, a))
     side = _first_sign([_dot(normal, d) for d in (_from(a, point), *offsets)])
     return around if side * around < 0 else 0
-
-
-def _above(corner: Vector, point: Homogeneous, offsets: Sequence[Vector]) -> bool:
-    """Return whether a corner has a larger y than the point."""
-    return _first_sign([d[1] for d in (_from(corner, point), *offsets)]) < 0
 
 
 def _touching(other: _IntegerSurface, rows: list[tuple[int, int]]) -> dict[int, list[int]]:
