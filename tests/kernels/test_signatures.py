@@ -45,7 +45,6 @@ SEVERAL = {
     "jostle.methods.wide_tree.lanes.boxes_at inner",
     "jostle.methods.wide_tree.lanes.point_in_lane inner",
     "jostle.methods.wide_tree.lanes.points_at inner",
-    "jostle.methods.wide_tree.lanes.store_lanes inner",
     # numbers of either width
     "jostle.kernels.numbers.as_float64 inner",
     "jostle.methods.wide_tree.lanes.in_every_lane inner",
