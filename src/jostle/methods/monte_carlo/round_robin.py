@@ -1,6 +1,6 @@
 """Round robin (§3.2): a frame begins where the last one was cut short.
 
-Pending root pairs come in the order in which a frame found them, which differs from frame to frame. Sorted, the list changes
+Pending pairs come in the order in which a frame found them, which differs from frame to frame. Sorted, the list changes
 little, and a frame resumes after the pair at which the last one was cut: with time for a third of them, all are examined in three
 frames. (With 20,000 operations a frame, unsorted, a region of eight or more pairs was missed for up to 6 frames in
 `horseshoe_and_clover`; sorted, for 3.)
