@@ -112,11 +112,11 @@ def test_equal_frames_stay_frames_of_their_own_duration():
 
 
 @pytest.mark.small
-def test_equal_frames_give_equal_bytes_and_progress_is_told():
+def test_equal_frames_give_equal_bytes_and_report_progress():
     frames = noise(np.random.default_rng(2), 9, 8, 9, 4)
-    told = []
-    assert encode_gif(frames, progress=told.append) == encode_gif(frames)
-    assert told == [1, 2, 3, 4]
+    counts = []
+    assert encode_gif(frames, progress=counts.append) == encode_gif(frames)
+    assert counts == [1, 2, 3, 4]
     assert decode(encode_gif(frames, loop=False))[2] is None
 
 

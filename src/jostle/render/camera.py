@@ -1,11 +1,10 @@
 """Cameras: from world coordinates to pixels and depth.
 
-View coordinates are (right, down, forward) from the eye, in the user's units. Picture coordinates are in pixels, x to the
-right and y down, pixel (i, j) covering [i, i+1) x [j, j+1) with its centre at (i + ½, j + ½). Depth is the quantity that is
-*linear over the picture*: the forward distance z for an orthographic camera, -1/z for a perspective one. Both grow away from
-the eye, so a smaller depth is nearer; `Camera.distance` turns depth back into z.
-Every coordinate is a fixed sum of products taken element by element (no BLAS), so that bit-equal points have bit-equal views:
-the rasteriser's watertightness rests on that.
+View coordinates are (right, down, forward) from the eye, in the user's units. Picture coordinates are in pixels, x to the right
+and y down, pixel (i, j) covering [i, i+1) x [j, j+1) with its centre at (i + ½, j + ½). Depth is the quantity that is *linear
+over the picture*: the forward distance z for an orthographic camera, -1/z for a perspective one. Both grow away from the eye,
+so a smaller depth is nearer; `Camera.distance` turns depth back into z. Every coordinate is a fixed sum of products taken
+element by element (no BLAS), so that bit-equal points have bit-equal views: the rasteriser's watertightness rests on that.
 """
 
 from __future__ import annotations

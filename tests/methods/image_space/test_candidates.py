@@ -88,7 +88,7 @@ def test_groups_give_the_pairs_of_plain_boxes_through_any_broad_phase(broad, mon
     assert seen > 100
 
 
-def test_a_priority_queue_is_told_how_fast_bodies_move_and_sees_bodies():
+def test_a_priority_queue_gets_bodies_and_their_speeds():
     meshes, poses, group = hands(np.random.default_rng(12), 0.5)
     with_groups, without = Placed(meshes, poses, group), Placed(meshes, poses)
     found = []

@@ -146,37 +146,23 @@ def way_out(work: Work, size: int, of_a: int, pixel: int) -> WayOut:
 
 @kernel(forceinline=True)
 def face_at_end(depths: DepthList, enters: int, leaves: int, after: int, ranges: bool, leaving: bool) -> int:
-    """Return the face, in the order of the patches, where an interval begins or ends."""
-    if not ranges:
-        return as_int64(abs(depths.label[leaves if leaving else enters]) - 1)
-    return last_of_ranges(depths, enters, leaves, after) if leaving else first_of_ranges(depths, enters, leaves, after)
+    """Return the face, in the order of the patches, where an interval begins or ends.
 
-
-@kernel(forceinline=True)
-def first_of_ranges(ranges: DepthList, enters: int, leaves: int, after: int) -> int:
-    """Return the face where the interval of ranges `enters` … `leaves` begins.
-
-    `after` is the end of the pixel's list. Faces seen edge-on have a range over all depths: one that crosses the ray of the
-    centre is taken instead.
+    Rows `enters` … `leaves` are the interval, `after` is the end of the pixel's list. Ranges of edge-on faces cover all depths: a
+    face that crosses the ray of the centre is preferred.
     """
+    label = as_int64(depths.label[leaves if leaving else enters])
+    if not ranges:
+        return abs(label) - 1
+    best = -np.inf
     for k in range(enters, after):
-        if ranges.low[k] > ranges.high[leaves]:
+        if depths.low[k] > depths.high[leaves]:
             break
-        if sign_of_range(ranges.label[k]) != 0:
-            return as_int64(face_of_range(ranges.label[k]))
-    return as_int64(face_of_range(ranges.label[enters]))
-
-
-@kernel(forceinline=True)
-def last_of_ranges(ranges: DepthList, enters: int, leaves: int, after: int) -> int:
-    """Return the face where the interval ends; see `first_of_ranges`."""
-    best, face = -np.inf, as_int64(face_of_range(ranges.label[leaves]))
-    for k in range(enters, after):
-        if ranges.low[k] > ranges.high[leaves]:
-            break
-        if sign_of_range(ranges.label[k]) != 0 and ranges.high[k] > best:
-            best, face = ranges.high[k], as_int64(face_of_range(ranges.label[k]))
-    return face
+        if sign_of_range(depths.label[k]) != 0 and depths.high[k] > best:
+            best, label = depths.high[k], as_int64(depths.label[k])
+            if not leaving:
+                break
+    return face_of_range(label)
 
 
 @kernel

@@ -29,10 +29,10 @@ from jostle.methods.image_space.shape import ImageShape, follow, own_copy
 from jostle.methods.image_space.shape_table import ShapesOfBodies
 from jostle.methods.image_space.shared_depth import decide_on_shared_maps
 from jostle.methods.image_space.show import OVERLAYS, shown
-from jostle.methods.image_space.software import Pixels, SoftwareRenderer, merged
+from jostle.methods.image_space.software import TESTS_BY_NAME, Pixels, SoftwareRenderer, merged
 from jostle.methods.image_space.view_direction import DIRECTION, remember_separations
-from jostle.methods.image_space.workspace import ALL, CONSERVATIVE, INTERVAL, ONE, ONE_PER_PAIR, STENCIL
-from jostle.report.assemble import filter_for_query
+from jostle.methods.image_space.workspace import ALL, CONSERVATIVE, INTERVAL, ONE, ONE_PER_PAIR
+from jostle.report.assemble import as_asked
 from jostle.report.report import Contacts, Counters, Details, Kind, Pairs, Report, unknown_column
 
 if TYPE_CHECKING:
@@ -108,10 +108,8 @@ class ImageSpaceDetector(Detector):
         method = self._method
         if method.conservative:
             return self._software.colliding_pixels(views, CONSERVATIVE, row_mode, workers)
-        if self._renderer is None and method.test == "interval":
-            return self._software.colliding_pixels(views, INTERVAL, row_mode, workers, quick=True)
-        if self._renderer is None and row_mode != ALL:
-            return self._software.colliding_pixels(views, STENCIL, row_mode, workers, quick=True)
+        if self._renderer is None and (method.test == "interval" or row_mode != ALL):
+            return self._software.colliding_pixels(views, TESTS_BY_NAME[method.test], row_mode, workers, quick=True)
         decisions = (self._renderer or self._software).decide(views, method.test, workers)
         return self._with_regions(views, decisions, row_mode, workers)
 

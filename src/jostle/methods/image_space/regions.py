@@ -170,14 +170,13 @@ def regions_of(
 
     def step(state: NDArray[np.int64], operations: int) -> tuple[bool, int]:
         used = find_regions(body_a, body_b, shapes.addresses, poses, mode, directions, operations, state, numbers, regions)
-        next_pair, _found = state.tolist()
-        return next_pair == count, max(1, int(used))
+        return bool(view_search(state).next_pair == count), max(1, int(used))
 
     state = np.zeros(2, np.int64)
     run_in_slices(step, state, FIRST_SLICE)
     if kept is not None:
         kept.remember(pairs, directions)
-    _next_pair, found = state.tolist()
+    found = int(view_search(state).found)
     return numbers[:found], regions[:found]
 
 

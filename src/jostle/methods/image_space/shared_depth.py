@@ -296,7 +296,7 @@ class BodyMaps(NamedTuple):
 
 @kernel
 def place_on_lattice(bodies: Ints, addresses: Addresses, poses: Floats, axes: ViewFrame, origin: Vec3, extents: Floats) -> float:
-    """Write the extents (n, EXTENTS) of bodies (n,) about the origin; return their slack."""
+    """Write extents (n, EXTENTS) of bodies (n,) about the origin; return the slack."""
     shapes, reach, translation, local = open_shapes(addresses), 0.0, 0.0, 0.0
     for k in range(bodies.shape[0]):
         body = as_int64(bodies[k])

@@ -25,7 +25,18 @@ from jostle.geometry.gjk import ROUNDING as SEARCH_ROUNDING
 from jostle.geometry.rigid import pose_at
 from jostle.geometry.support import ScannedHull
 from jostle.geometry.triangle import Bounds
-from jostle.geometry.vector import Vec3, divided, dot, length, minus, point_at, point_from, write_point, write_point_from
+from jostle.geometry.vector import (
+    Vec3,
+    coordinate,
+    divided,
+    dot,
+    length,
+    minus,
+    point_at,
+    point_from,
+    write_point,
+    write_point_from,
+)
 from jostle.interface.frame import Frame
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
@@ -138,18 +149,11 @@ def apart_along(a: Bounds, b: Bounds, gap: float) -> int:
 
     Negative where B comes first.
     """
-    if b.lower.z - a.upper.z > gap:
-        return APART_ALONG + Z
-    if a.lower.z - b.upper.z > gap:
-        return -(APART_ALONG + Z)
-    if b.lower.x - a.upper.x > gap:
-        return APART_ALONG + X
-    if a.lower.x - b.upper.x > gap:
-        return -(APART_ALONG + X)
-    if b.lower.y - a.upper.y > gap:
-        return APART_ALONG + Y
-    if a.lower.y - b.upper.y > gap:
-        return -(APART_ALONG + Y)
+    for axis in (Z, X, Y):
+        if coordinate(b.lower, axis) - coordinate(a.upper, axis) > gap:
+            return APART_ALONG + axis
+        if coordinate(a.lower, axis) - coordinate(b.upper, axis) > gap:
+            return -(APART_ALONG + axis)
     return MEETING
 
 

@@ -18,25 +18,7 @@ from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.methods.voxmap.map import GridSize, Lattice, Words, cell_number
 from jostle.methods.voxmap.progress import Share, part_of, run_to_end
-from jostle.methods.voxmap.surface import (
-    FORTY_EIGHT,
-    FOUR,
-    FULL,
-    HIGH_X,
-    HIGH_Y,
-    LOW_X,
-    LOW_Y,
-    NONE,
-    ONE,
-    SIXTEEN,
-    THREE,
-    TWELVE,
-    Word,
-    with_both_x,
-    with_both_y,
-    with_both_z,
-    word_or_none,
-)
+from jostle.methods.voxmap.surface import FULL, NONE, X_BITS, Y_BITS, Z_BITS, AxisBits, Word, with_both, word_or_none
 
 Int32s = NDArray[np.int32]
 
@@ -44,12 +26,17 @@ FIRST_SLICE = 1 << 20  # words
 
 
 @kernel(forceinline=True)
+def beside(voxels: Word, axis: AxisBits) -> Word:
+    """Return the neighbours of voxels along an axis, within their word."""
+    return ((voxels & ~axis.high) << axis.one) | ((voxels & ~axis.low) >> axis.one)
+
+
+@kernel(forceinline=True)
 def piece_with(word: Word, seed: Word) -> Word:
     """Return the voxels of a word connected to `seed` inside the word."""
     piece = seed
     while True:
-        grown = piece | ((piece & ~HIGH_X) << ONE) | ((piece & ~LOW_X) >> ONE) | (piece << SIXTEEN) | (piece >> SIXTEEN)
-        grown = (grown | ((piece & ~HIGH_Y) << FOUR) | ((piece & ~LOW_Y) >> FOUR)) & word
+        grown = (piece | beside(piece, X_BITS) | beside(piece, Y_BITS) | beside(piece, Z_BITS)) & word
         if grown == piece:
             return piece
         piece = grown
@@ -58,16 +45,16 @@ def piece_with(word: Word, seed: Word) -> Word:
 @kernel(forceinline=True)
 def lowest_voxel(word: Word) -> Word:
     """Return the lowest voxel of a non-empty word, as a word."""
-    return word & (~word + ONE)
+    return word & (~word + np.uint64(1))
 
 
 @kernel(forceinline=True)
 def interior_of(words: Words, size: GridSize, x: int, y: int, z: int) -> Word:
     """Return the filled voxels of a word whose six face neighbours are filled."""
     word = words[cell_number(size, x, y, z)]
-    along_x = with_both_x(word, word_or_none(words, size, x - 1, y, z), word_or_none(words, size, x + 1, y, z))
-    along_y = with_both_y(word, word_or_none(words, size, x, y - 1, z), word_or_none(words, size, x, y + 1, z))
-    along_z = with_both_z(word, word_or_none(words, size, x, y, z - 1), word_or_none(words, size, x, y, z + 1))
+    along_x = with_both(word, word_or_none(words, size, x - 1, y, z), word_or_none(words, size, x + 1, y, z), X_BITS)
+    along_y = with_both(word, word_or_none(words, size, x, y - 1, z), word_or_none(words, size, x, y + 1, z), Y_BITS)
+    along_z = with_both(word, word_or_none(words, size, x, y, z - 1), word_or_none(words, size, x, y, z + 1), Z_BITS)
     return along_x & along_y & along_z
 
 
@@ -154,12 +141,12 @@ def join_pieces(inside: Words, nodes: Int32s, size: GridSize, first: int, budget
             single = nodes[place + 1] - node == 1
             while rest != NONE:
                 piece = word if single else piece_with(word, lowest_voxel(rest))
-                if x > 0 and piece & LOW_X != NONE:
-                    join_with(inside, nodes, parents, node, (piece & LOW_X) << THREE, place - 1)
-                if y > 0 and piece & LOW_Y != NONE:
-                    join_with(inside, nodes, parents, node, (piece & LOW_Y) << TWELVE, place - size.x)
+                if x > 0 and piece & X_BITS.low != NONE:
+                    join_with(inside, nodes, parents, node, (piece & X_BITS.low) << X_BITS.three, place - 1)
+                if y > 0 and piece & Y_BITS.low != NONE:
+                    join_with(inside, nodes, parents, node, (piece & Y_BITS.low) << Y_BITS.three, place - size.x)
                 if z > 0:
-                    join_with(inside, nodes, parents, node, piece << FORTY_EIGHT, place - size.y * size.x)
+                    join_with(inside, nodes, parents, node, piece << Z_BITS.three, place - size.y * size.x)
                 rest &= ~piece
                 node += 1
         row += 1
@@ -170,7 +157,7 @@ def join_pieces(inside: Words, nodes: Int32s, size: GridSize, first: int, budget
 def write_voxel(voxels: NDArray[np.int64], row: int, size: GridSize, place: int, seed: Word) -> None:
     """Write the coordinates of the only voxel of `seed` in the word at `place`."""
     bit = 0
-    while (seed >> np.uint64(bit)) & ONE == NONE:
+    while (seed >> np.uint64(bit)) & np.uint64(1) == NONE:
         bit += 1
     voxels[row, 0] = 4 * (place % size.x) + (bit & 3)
     voxels[row, 1] = 4 * ((place // size.x) % size.y) + ((bit >> 2) & 3)

@@ -2,9 +2,9 @@
 
 Rays run along one axis through the centres of the pixels. A face is projected along that axis and rasterised. The paper instead
 drops rays that pass through edges and vertices, which leaves odd counts. Here the row of pixels at which an edge begins is a
-function of its end alone, and the pixel at which it passes a row is computed from its lower end: faces that share an edge compute
-the same pixel, whatever the rounding, so the signed crossings of a closed mesh sum to 0 along every
-ray, needles and steep faces included.
+function of its end alone, and the pixel at which it passes a row is computed from its lower end: faces that share an edge
+compute the same pixel, whatever the rounding, so the signed crossings of a closed mesh sum to 0 along every ray, needles and
+steep faces included.
 
 Positions along the ray are interpolated along the row between two edges and clamped to them, never extrapolated. Voxels are
 filled from the one where the winding number leaves 0 to the one where it returns, both included.

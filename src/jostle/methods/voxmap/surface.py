@@ -23,39 +23,32 @@ Word = np.uint64
 
 FULL = np.uint64(0xFFFFFFFFFFFFFFFF)
 NONE = np.uint64(0)
-LOW_X = np.uint64(0x1111111111111111)  # voxels with x = 0 in their word
-LOW_Y = np.uint64(0x000F000F000F000F)
-HIGH_X = np.uint64(0x8888888888888888)  # and x = 3
-HIGH_Y = np.uint64(0xF000F000F000F000)
-ONE, THREE, FOUR, TWELVE, SIXTEEN, FORTY_EIGHT = (np.uint64(k) for k in (1, 3, 4, 12, 16, 48))
 FIRST_SLICE = 1 << 21  # words
 
 
-@kernel(forceinline=True)
-def with_both_x(word: Word, below: Word, above: Word) -> Word:
-    """Return the voxels of a word whose two neighbours along x are filled too.
+class AxisBits(NamedTuple):
+    """Bits of a word along an axis: first and last voxels, shifts by one and three."""
 
-    below and above are the next words along x.
+    low: Word
+    high: Word
+    one: Word
+    three: Word
+
+
+X_BITS = AxisBits(np.uint64(0x1111111111111111), np.uint64(0x8888888888888888), np.uint64(1), np.uint64(3))
+Y_BITS = AxisBits(np.uint64(0x000F000F000F000F), np.uint64(0xF000F000F000F000), np.uint64(4), np.uint64(12))
+Z_BITS = AxisBits(np.uint64(0x000000000000FFFF), np.uint64(0xFFFF000000000000), np.uint64(16), np.uint64(48))
+
+
+@kernel(forceinline=True)
+def with_both(word: Word, below: Word, above: Word, axis: AxisBits) -> Word:
+    """Return the voxels of a word whose two neighbours along an axis are filled too.
+
+    below and above are the next words along the axis.
     """
-    return (
-        word & (((word & ~HIGH_X) << ONE) | ((below & HIGH_X) >> THREE)) & (((word & ~LOW_X) >> ONE) | ((above & LOW_X) << THREE))
-    )
-
-
-@kernel(forceinline=True)
-def with_both_y(word: Word, below: Word, above: Word) -> Word:
-    """Return the same along y."""
-    return (
-        word
-        & (((word & ~HIGH_Y) << FOUR) | ((below & HIGH_Y) >> TWELVE))
-        & (((word & ~LOW_Y) >> FOUR) | ((above & LOW_Y) << TWELVE))
-    )
-
-
-@kernel(forceinline=True)
-def with_both_z(word: Word, below: Word, above: Word) -> Word:
-    """Return the same along z."""
-    return word & ((word << SIXTEEN) | (below >> FORTY_EIGHT)) & ((word >> SIXTEEN) | (above << FORTY_EIGHT))
+    low_filled = ((word & ~axis.high) << axis.one) | ((below & axis.high) >> axis.three)
+    high_filled = ((word & ~axis.low) >> axis.one) | ((above & axis.low) << axis.three)
+    return word & low_filled & high_filled
 
 
 @kernel(forceinline=True)
@@ -73,14 +66,15 @@ def all_26_filled(words: Words, size: GridSize, x: int, y: int, z: int) -> Word:
     for k in range(3):
         lower, middle, upper = NONE, NONE, NONE
         for j in range(3):
-            row = with_both_x(
+            row = with_both(
                 word_or_none(words, size, x, y + j - 1, z + k - 1),
                 word_or_none(words, size, x - 1, y + j - 1, z + k - 1),
                 word_or_none(words, size, x + 1, y + j - 1, z + k - 1),
+                X_BITS,
             )
             lower, middle, upper = middle, upper, row
-        below, here, above = here, above, with_both_y(middle, lower, upper)
-    return with_both_z(here, below, above)
+        below, here, above = here, above, with_both(middle, lower, upper, Y_BITS)
+    return with_both(here, below, above, Z_BITS)
 
 
 class SurfaceWords(NamedTuple):

@@ -137,10 +137,8 @@ class WgpuRenderer:
         convex = self._meshes.convex[shape_a] & self._meshes.convex[shape_b]
         slots = np.where(convex, 0, self._slots).astype(np.int32)
         simple, layered = np.flatnonzero(convex).astype(np.int32), np.flatnonzero(~convex).astype(np.int32)
-        waiting = {
-            test: pieces_of(simple, views.size[simple], slots[simple], self._most_slots()),
-            "layers": pieces_of(layered, views.size[layered], slots[layered], self._most_slots()),
-        }
+        chosen, most = {test: simple, "layers": layered}, self._most_slots()
+        waiting = {kind: pieces_of(rows, views.size[rows], slots[rows], most) for kind, rows in chosen.items()}
         largest, too_far = 0, np.zeros(len(views.pair), np.bool_)
         with self._device_errors():
             while any(len(pieces.view) for pieces in waiting.values()):
@@ -326,15 +324,13 @@ def _finish_words(placed: PlacedPieces, packing: Packing, views: Views, first_pi
     Pieces are numbered from `first_piece`.
     """
     words, pieces = placed.words, placed.pieces
-    for k, field in enumerate((pieces.width, pieces.height, pieces.left, pieces.top)):
-        words[:, RECTANGLE + k] = field
-    words[:, LAYERS] = views.size[pieces.view]
-    words[:, LAYERS + 1] = pieces.slots
-    words[:, LAYERS + 2] = packing.first_word
-    words[:, LAYERS + 3] = packing.first_slot
-    words[:, ORIGIN : ORIGIN + 2] = packing.origin
-    words[:, ORIGIN + 2] = packing.origin[:, 0] + pieces.width
-    words[:, ORIGIN + 3] = packing.origin[:, 1]
+    x, y = packing.origin.T
+    for first, row in (
+        (RECTANGLE, (pieces.width, pieces.height, pieces.left, pieces.top)),
+        (LAYERS, (views.size[pieces.view], pieces.slots, packing.first_word, packing.first_slot)),
+        (ORIGIN, (x, y, x + pieces.width, y)),
+    ):
+        words[:, first : first + 4] = np.stack(row, axis=1)
     if first_piece:
         placed.instances[:, 1] += np.uint32(2 * first_piece)
 
