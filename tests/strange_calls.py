@@ -375,7 +375,7 @@ def calls():
                 "restitution": 0.5,
                 "friction": 0.1,
                 "dt": 0.01,
-                "led": ("a",),
+                "kinematic": ("a",),
             },
         ),
         "SoftSimulation": (
@@ -394,7 +394,7 @@ def calls():
                 "clearance": None,
                 "dt": 0.01,
                 "substeps": 2,
-                "led": (),
+                "kinematic": (),
                 "old_after": 0.5,
                 "still": None,
                 "tolerance": None,

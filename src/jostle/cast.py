@@ -243,7 +243,7 @@ def as_number(value: float, field: str, owner: str = "") -> float:
 
 
 def as_number_between(value: float, field: str, lowest: float, highest: float, unit: str = "") -> float:
-    """Return a number from lowest to highest; `unit` follows the bounds in the message."""
+    """Return a number from lowest to highest; `unit` is for the message."""
     number = as_number(value, field)
     if not lowest <= number <= highest:
         raise InputError(f"{field} is {number}; it must be between {lowest:g} and {highest:g}{unit and ' ' + unit}")

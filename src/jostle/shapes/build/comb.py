@@ -13,7 +13,7 @@ import numpy as np
 from jostle import cast
 from jostle.errors import InputError
 from jostle.shapes.build.primitives import cone
-from jostle.shapes.build.rings import circle, fan, ring_indices, strip
+from jostle.shapes.build.rings import circle, fan, strip
 from jostle.shapes.build.spheres import positive
 from jostle.shapes.mesh import Mesh
 
@@ -54,15 +54,15 @@ def comb(
     half = pitch / 2.0
     # Rails: the four long edges of the bar, cut at the borders between cones.
     rails = [np.stack([x, np.full_like(x, y), np.full_like(x, z)], axis=1) for z in (0.0, -bar) for y in (-half, half)]
-    front, back, front_below, back_below = (ring_indices(k * (cones + 1), cones + 1) for k in range(4))
+    front, back, front_below, back_below = np.arange(4 * (cones + 1)).reshape(4, -1)
     vertices, faces = list(rails), []
     count = 4 * (cones + 1)
     for k in range(cones):
         corners = (back[k + 1], back[k], front[k], front[k + 1])  # at 45°, 135°, 225°, 315° about the axis
         centre = np.array([(x[k] + x[k + 1]) / 2.0, 0.0, 0.0])
         levels = [circle(segments, radius * (1.0 - r / rings), height * r / rings) + centre for r in range(rings)]
-        indices = [ring_indices(count + r * segments, segments) for r in range(rings)]
         tip = count + rings * segments
+        indices = np.arange(count, tip).reshape(rings, segments)
         vertices += [*levels, centre[None] + np.array([0.0, 0.0, height])]
         count = tip + 1
         faces += [strip(lower, upper) for lower, upper in pairwise(indices)]

@@ -10,6 +10,7 @@ angles.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,17 +26,10 @@ def skin(rings: Sequence[Floats], first_pole: ArrayLike, last_pole: ArrayLike, n
 
 def skin_faces(counts: Sequence[int]) -> Longs:
     """Return the faces of a skin; the first and last vertices are the poles."""
-    starts = 1 + np.concatenate([[0], np.cumsum(counts)])
-    faces = [fan(0, ring_indices(int(starts[0]), counts[0])[::-1])]
-    for k in range(len(counts) - 1):
-        faces.append(strip(ring_indices(int(starts[k]), counts[k]), ring_indices(int(starts[k + 1]), counts[k + 1])))
-    faces.append(fan(int(starts[-1]), ring_indices(int(starts[-2]), counts[-1])))
-    return np.vstack(faces)
-
-
-def ring_indices(start: int, count: int) -> Longs:
-    """Return the vertex numbers start, start + 1, … of a ring."""
-    return np.arange(start, start + count)
+    last = 1 + sum(counts)
+    rings = np.split(np.arange(1, last), np.cumsum(counts)[:-1])
+    strips = [strip(lower, upper) for lower, upper in pairwise(rings)]
+    return np.vstack([fan(0, rings[0][::-1]), *strips, fan(last, rings[-1])])
 
 
 def fan(centre: int, ring: Longs) -> Longs:
