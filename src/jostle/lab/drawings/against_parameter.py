@@ -96,7 +96,7 @@ def last_frame(result: ExperimentResult, styles: dict[str, LineStyle]) -> Figure
             (handles[with_slope(label, x, times, logarithmic)],) = axes.plot(x, times, **style.options)
     for label, pairs in result.printed.items():
         handles |= draw_printed(axes, label, pairs, places)
-    drawn = [float(time) for line in handles.values() for time in line.get_ydata()]
+    drawn = [float(time) for line in axes.get_lines() for time in line.get_ydata()]
     time_axis(axes, drawn, logarithmic or (min(drawn, default=1.0) > 0.0 and span_a_decade(drawn)))
     axes.set_ylabel("time of the last frame (ms)")
     add_legend(figure, list(handles.values()), list(handles))
