@@ -10,8 +10,8 @@ from matplotlib.lines import Line2D
 
 from jostle.lab.appearance import LineStyle
 from jostle.lab.drawings.axes import (
-    GREY,
     WIDTH,
+    add_dash_legend,
     add_legend,
     add_note,
     count_axis,
@@ -120,8 +120,7 @@ def averages(result: ExperimentResult, styles: dict[str, LineStyle]) -> Figure:
                 (handles[label],) = axes.plot(*zip(*means, strict=True), **style.options | {"linestyle": dash})
     time_axis(axes, drawn, logarithmic and span_a_decade(drawn))
     axes.set_ylabel("mean time per frame (ms)")
-    shapes = [Line2D([], [], color=GREY, linestyle=dash) for dash in ("-", ":")]
-    add_legend(figure, [*handles.values(), *shapes], [*handles, "frames with collisions", "all frames"])
+    add_dash_legend(figure, handles, "frames with collisions", "all frames")
     add_note(figure, unfinished(result, result.points))
     return figure
 
