@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from jostle import Voxmap, WideTree
 from jostle.bench import run as run_module
+from jostle.bench import worker as worker_module
 from jostle.bench.case import Case, Contestant, Found, Unable
 from jostle.bench.compare import Check, compare, total
 from jostle.bench.machine import describe_machine
@@ -23,12 +24,18 @@ from jostle.bench.worker import Worker
 from jostle.cli.bench import bench as application
 from jostle.errors import InputError
 from tests.interrupted_writes import cut_short
+from tests.lab.in_this_process import InThisProcess
 from tests.oracle import rational
 from tests.oracle.rows import candidates, rows_between, rows_within, triangles
 
 TOY = Sizes(
     blob_a=160, blob_b=200, ball=1, batch_blob=120, batch=6, shuttles=3, cones=4, small_meshes=(6, 12), frames=2, moving_blob=80
 )
+
+
+@pytest.fixture
+def in_this_process(monkeypatch):
+    monkeypatch.setattr(worker_module, "ServerProcess", InThisProcess)
 
 
 def fake(name):
@@ -246,9 +253,9 @@ def rows_of(result, peer):
     return {each.variant: each for each in result.rows if each.contestant.peer == peer}
 
 
-def test_a_peer_that_is_missing_unable_failing_lying_or_crashing_is_a_row_that_says_so(monkeypatch):
+def test_a_peer_that_is_missing_unable_failing_or_lying_is_a_row_that_says_so(monkeypatch, in_this_process):
     monkeypatch.setattr(run_module, "ROUND_SECONDS", 0.001)
-    names = [fake(name) for name in ("Honest", "Liar", "Missing", "Incapable", "Failing", "Crasher")]
+    names = [fake(name) for name in ("Honest", "Liar", "Missing", "Incapable", "Failing")]
     result = Bench(names, rounds=2, method="brute_force").run([toy_pair()]).cases[0]
     text = printed(result)
 
@@ -263,7 +270,7 @@ def test_a_peer_that_is_missing_unable_failing_lying_or_crashing_is_a_row_that_s
     assert (liar["lie"].check.missed, liar["lie"].check.extra, liar["lie"].correct) == (1, 2, False)
     assert liar["aside"].check.correct
     assert not liar["aside"].correct
-    assert result.best_peer().contestant.peer in (fake("Honest"), fake("Crasher"))
+    assert result.best_peer() is honest
 
     reasons = {name: next(iter(rows_of(result, fake(name)).values())) for name in ("Missing", "Incapable", "Failing")}
     assert [each.status for each in reasons.values()] == ["missing", "unable", "failed"]
@@ -271,7 +278,17 @@ def test_a_peer_that_is_missing_unable_failing_lying_or_crashing_is_a_row_that_s
     assert reasons["Incapable"].why == "it was never meant to"
     assert "ZeroDivisionError" in reasons["Failing"].why
     assert all(each.seconds is None for each in reasons.values())
+    for words in ("not installed", "cannot do this", "ZeroDivisionError", "another question", "wrong", "exact"):
+        assert words in text
 
+
+def test_a_variant_that_crashes_is_a_row_that_says_so_and_the_others_go_on(monkeypatch):
+    monkeypatch.setattr(run_module, "ROUND_SECONDS", 0.001)
+    result = Bench([fake("Missing"), fake("Crasher")], rounds=2, method="brute_force").run([toy_pair()]).cases[0]
+    (missing,) = rows_of(result, fake("Missing")).values()
+    assert (missing.status, "is not installed" in missing.why) == ("missing", True)
+    (jostle,) = rows_of(result, "jostle").values()
+    assert (jostle.correct, len(jostle.rounds)) == (True, 2)
     crasher = rows_of(result, fake("Crasher"))
     assert crasher["at once"].status == "crashed"
     assert "SIGSEGV" in crasher["at once"].why
@@ -280,16 +297,7 @@ def test_a_peer_that_is_missing_unable_failing_lying_or_crashing_is_a_row_that_s
     assert "ended with code 7" in crasher["later"].why
     assert crasher["later"].check.correct
     assert not crasher["later"].correct
-    for words in (
-        "not installed",
-        "cannot do this",
-        "ZeroDivisionError",
-        "crashed: its process",
-        "another question",
-        "wrong",
-        "exact",
-    ):
-        assert words in text
+    assert "crashed: its process" in printed(result)
 
 
 def test_a_peer_that_hangs_is_ended_and_can_be_asked_again():
@@ -304,7 +312,7 @@ def test_a_peer_that_hangs_is_ended_and_can_be_asked_again():
         worker.end()
 
 
-def test_ctrl_c_keeps_what_was_measured_and_hands_it_over():
+def test_ctrl_c_keeps_what_was_measured_and_hands_it_over(in_this_process):
     handed = []
 
     def interrupt(what, done, steps):
@@ -320,7 +328,7 @@ def test_ctrl_c_keeps_what_was_measured_and_hands_it_over():
     assert as_json(result, {}, "")["interrupted"] is True
 
 
-def test_all_scenarios_run_with_what_is_installed_and_jostle_is_exact():
+def test_all_scenarios_run_with_what_is_installed_and_jostle_is_exact(in_this_process):
     cases = [case for name in SCENARIOS for case in make_cases(name, TOY)]
     result = Bench(list(PEERS), rounds=1, method="brute_force").run(cases)
     assert [each.scenario for each in result.cases] == [case.scenario for case in cases]
@@ -397,7 +405,7 @@ def test_files_that_are_interrupted_are_as_before(tmp_path, monkeypatch, option)
     assert [path.name for path in tmp_path.iterdir()] == ["old"]
 
 
-def test_the_command_prints_tables_and_writes_files(tmp_path, monkeypatch):
+def test_the_command_prints_tables_and_writes_files(tmp_path, monkeypatch, in_this_process):
     monkeypatch.setattr("jostle.bench.scenarios.QUICK", TOY)
     target = tmp_path / "out.json"
     page = tmp_path / "out.md"

@@ -20,6 +20,7 @@ from jostle.bench.robust_refused import BOX, Answer
 from jostle.cli import warmup
 from jostle.cli.bench import bench as application
 from tests.interrupted_writes import cut_short
+from tests.lab.in_this_process import InThisProcess
 from tests.oracle import rational
 
 
@@ -136,7 +137,9 @@ FAKES = {
 
 
 @pytest.mark.parametrize("run", FAKES, ids=lambda run: run.__name__)
-def test_a_process_that_dies_or_hangs_is_a_row_that_says_so(run):
+def test_a_process_that_dies_or_hangs_is_a_row_that_says_so(run, monkeypatch):
+    if run in (wrong, raising):  # they need no process of their own: `right` has one
+        monkeypatch.setattr(robust, "ServerProcess", InThisProcess)
     outcome = run_case(Case("fake", "nothing", "they do it too", run), limit=0.5 if run is hanging else 60.0)
     assert (outcome.status, outcome.came) == FAKES[run]
     assert outcome.ok == (run is right)
@@ -187,12 +190,12 @@ def test_the_command_fails_when_any_case_does(monkeypatch, tmp_path):
     assert json.loads(file.read_text())["ok"] is False
 
 
-def test_the_command_runs_real_cases_in_their_processes(monkeypatch):
+def test_the_command_runs_a_real_case_in_its_process(monkeypatch):
     monkeypatch.setattr(warmup, "compile_with_progress", lambda console: 0.0)
-    monkeypatch.setattr(robust, "CASES", tuple(case for case in CASES if case.name in ("one NaN vertex", "an offset of 1e7")))
+    monkeypatch.setattr(robust, "CASES", tuple(case for case in CASES if case.name == "an offset of 1e7"))
     answer = CliRunner().invoke(application, ["robust"])
     assert answer.exit_code == 0, answer.output
-    assert "all 2 ok" in answer.output
+    assert "all 1 ok" in answer.output
 
 
 def test_an_interrupted_command_prints_what_it_has(monkeypatch):

@@ -187,7 +187,7 @@ def test_a_method_that_is_too_slow_is_a_row_and_the_run_goes_on(tmp_path, drawn)
     (result,) = read_results(tmp_path)
     (run,) = result.points[0].runs
     assert run.status == "too slow"
-    assert result.advice.startswith("No method went through this scene. brute_force is too slow for it: stopped")
+    assert result.advice.startswith("No method finished this scene. brute_force is too slow for it: stopped")
     assert "too slow" in outcome.output
 
 

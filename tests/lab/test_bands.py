@@ -8,7 +8,7 @@ import pytest
 from jostle import Mesh, MonteCarlo, Voxmap, WideTree, scenes
 from jostle.geometry.pose import translation
 from jostle.interface.traits import no_miss_within
-from jostle.lab import balls, measure
+from jostle.lab import balls
 from jostle.lab.balls import ball_in_both
 from jostle.lab.bands import Band, faceting_error
 from jostle.lab.measure import empty_point, measure_point
@@ -20,7 +20,6 @@ from jostle.motion.record import Motion
 from jostle.report.report import Pairs, Report
 from jostle.shapes import analytic, build
 from tests.contract.test_concave_solids import depths
-from tests.lab.in_this_process import InThisProcess
 from tests.tiny import box, random_pose
 
 # ---------------------------------------------------------------------- balls in two solids
@@ -176,8 +175,7 @@ class LyingVoxmap(Voxmap):
         return Lying(super().start(bodies, shapes))
 
 
-def test_a_run_tells_what_is_in_the_band_from_what_is_wrong(monkeypatch):
-    monkeypatch.setattr(measure, "ServerProcess", InThisProcess)
+def test_a_run_tells_what_is_in_the_band_from_what_is_wrong(in_this_process):
     motion = scenes.make_scene("polytopes", count=24, fill=0.06, speed=0.4).record(40)
     methods = [NamedMethod("honest", Voxmap(accuracy=2.0)), NamedMethod("lying", LyingVoxmap(accuracy=2.0)),
                NamedMethod("exact", WideTree())]  # fmt: skip

@@ -18,7 +18,6 @@ from jostle.lab.papers.bounding_tree.removal import ALL_FRAMES, Removal
 from jostle.lab.results import VERDICTS, MethodRun
 from jostle.lab.run import LabRun
 from jostle.lab.truth import BODY_PAIRS
-from tests.lab.in_this_process import InThisProcess
 from tests.lab.papers.made_up import assert_none_is_judged, made_up_result, made_up_run
 
 FIG = {figure.name.removeprefix("bounding_tree/"): figure for figure in FIGURES + WITHOUT_A_FIGURE}
@@ -133,11 +132,6 @@ def test_the_hand_takes_the_covers_off_and_collides_on_the_way():
 
 
 # ---------------------------------------------------------------------- each figure, quickly
-
-
-@pytest.fixture
-def in_this_process(monkeypatch):
-    monkeypatch.setattr(measure, "ServerProcess", InThisProcess)
 
 
 @pytest.mark.parametrize("name", FIG)

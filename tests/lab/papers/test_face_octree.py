@@ -6,7 +6,6 @@ from importlib import resources
 
 import pytest
 
-from jostle.lab import measure
 from jostle.lab.catalogue import experiments_named
 from jostle.lab.methods import methods_of
 from jostle.lab.papers import PAPERS
@@ -15,7 +14,6 @@ from jostle.lab.papers.face_octree.printed import AS_PRINTED, PRINTED
 from jostle.lab.results import VERDICTS, MethodRun
 from jostle.lab.run import LabRun
 from jostle.scenes import make_scene
-from tests.lab.in_this_process import InThisProcess
 from tests.lab.papers.made_up import assert_none_is_judged, made_up_result, made_up_run
 
 FIG = {figure.name.removeprefix("face_octree/"): figure for figure in FIGURES + WITHOUT_A_FIGURE}
@@ -92,11 +90,6 @@ def test_figures_are_found_by_name_and_a_paper_is_all_of_them():
         assert figure.about
         assert FACES in figure.methods
         assert "wide_tree" in figure.methods  # the modern engine, beside every figure
-
-
-@pytest.fixture
-def in_this_process(monkeypatch):
-    monkeypatch.setattr(measure, "ServerProcess", InThisProcess)
 
 
 @pytest.mark.parametrize("name", FIG)

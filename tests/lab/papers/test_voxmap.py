@@ -8,7 +8,6 @@ import pytest
 
 from jostle import Voxmap, scenes
 from jostle.errors import InputError
-from jostle.lab import measure
 from jostle.lab.catalogue import experiments_named
 from jostle.lab.papers import PAPERS
 from jostle.lab.papers.voxmap import (
@@ -31,7 +30,6 @@ from jostle.lab.results import MethodRun
 from jostle.lab.run import LabRun
 from jostle.lab.sized_voxmap import voxel_for, voxels_of
 from jostle.lab.truth import BODY_PAIRS
-from tests.lab.in_this_process import InThisProcess
 from tests.lab.papers.made_up import assert_none_is_judged, assert_only_whole_runs_are_judged, made_up_result, made_up_run
 
 FIG = {figure.name.removeprefix("voxmap/"): figure for figure in FIGURES + WITHOUT_A_FIGURE}
@@ -181,11 +179,6 @@ def test_every_point_of_every_pair_is_looked_up_and_hits_what_the_method_hits():
 
 
 # ---------------------------------------------------------------------- each figure, quickly
-
-
-@pytest.fixture
-def in_this_process(monkeypatch):
-    monkeypatch.setattr(measure, "ServerProcess", InThisProcess)
 
 
 @pytest.mark.parametrize("name", FIG)

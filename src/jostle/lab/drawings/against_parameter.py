@@ -11,8 +11,8 @@ from matplotlib.lines import Line2D
 
 from jostle.lab.appearance import LineStyle
 from jostle.lab.drawings.axes import (
-    GREY,
     WIDTH,
+    add_dash_legend,
     add_legend,
     add_note,
     count_axis,
@@ -97,7 +97,7 @@ def last_frame(result: ExperimentResult, styles: dict[str, LineStyle]) -> Figure
             (handles[with_slope(label, x, times, logarithmic)],) = axes.plot(x, times, **style.options)
     for label, pairs in result.printed.items():
         handles |= draw_printed(axes, label, pairs, places)
-    drawn = [time for line in handles.values() for time in np.asarray(line.get_ydata(), np.float64).tolist()]
+    drawn = [float(time) for line in axes.get_lines() for time in line.get_ydata()]
     time_axis(axes, drawn, logarithmic or (min(drawn, default=1.0) > 0.0 and span_a_decade(drawn)))
     axes.set_ylabel("time of the last frame (ms)")
     add_legend(figure, list(handles.values()), list(handles))
@@ -121,8 +121,7 @@ def averages(result: ExperimentResult, styles: dict[str, LineStyle]) -> Figure:
                 (handles[label],) = axes.plot(*zip(*means, strict=True), **style.options | {"linestyle": dash})
     time_axis(axes, drawn, logarithmic and span_a_decade(drawn))
     axes.set_ylabel("mean time per frame (ms)")
-    shapes = [Line2D([], [], color=GREY, linestyle=dash) for dash in ("-", ":")]
-    add_legend(figure, [*handles.values(), *shapes], [*handles, "frames with collisions", "all frames"])
+    add_dash_legend(figure, handles, "frames with collisions", "all frames")
     add_note(figure, unfinished(result, result.points))
     return figure
 

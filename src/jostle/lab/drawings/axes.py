@@ -147,6 +147,12 @@ def add_legend(figure: Figure, handles: Sequence[Line2D], labels: Sequence[str],
     figure.legend(list(handles), words, loc="outside upper left", ncols=fits, columnspacing=1.2)
 
 
+def add_dash_legend(figure: Figure, handles: dict[str, Line2D], solid: str, dotted: str) -> None:
+    """Add a legend that also explains solid and dotted lines."""
+    shapes = [Line2D([], [], color=GREY, linestyle=dash) for dash in ("-", ":")]
+    add_legend(figure, [*handles.values(), *shapes], [*handles, solid, dotted])
+
+
 def add_note(figure: Figure, sentences: Sequence[str]) -> None:
     """Write sentences below the figure."""
     words = textwrap.fill(" ".join(sentence for sentence in sentences if sentence), 74)

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
 from jostle.lab.appearance import LINE_STYLES, LineStyle
-from jostle.lab.drawings.axes import GREY, add_legend, add_note, new_figure, plain, span_a_decade, time_axis, unfinished
+from jostle.lab.drawings.axes import add_dash_legend, add_note, new_figure, plain, span_a_decade, time_axis, unfinished
 from jostle.lab.results import ExperimentResult
 
 
@@ -42,8 +42,7 @@ def slowest_frame(result: ExperimentResult, _styles: dict[str, LineStyle]) -> Fi
     axes.set_xticks(range(len(labels)), [plain(_setting(label)) for label in labels], rotation=90.0, fontsize=6.0)
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_ylabel("time per frame (ms)")
-    shapes = [Line2D([], [], color=GREY, linestyle=dash) for dash in ("-", ":")]
-    add_legend(figure, [*handles.values(), *shapes], [*handles, "slowest frame", "mean of all frames"])
+    add_dash_legend(figure, handles, "slowest frame", "mean of all frames")
     add_note(figure, unfinished(result, result.points))
     return figure
 

@@ -6,7 +6,6 @@ from importlib import resources
 import pytest
 from PIL import Image
 
-from jostle.lab import measure
 from jostle.lab.catalogue import experiments_named
 from jostle.lab.papers import PAPERS
 from jostle.lab.papers.image_space import FIGURES, WITHOUT_A_FIGURE, fig_06_07_combs
@@ -29,7 +28,6 @@ from jostle.lab.papers.image_space.printed import PRINTED
 from jostle.lab.plots import draw_experiment
 from jostle.lab.results import MethodRun
 from jostle.lab.run import LabRun
-from tests.lab.in_this_process import InThisProcess
 from tests.lab.papers.made_up import assert_none_is_judged, assert_only_whole_runs_are_judged, made_up_result, made_up_run
 
 FIG = {figure.name.removeprefix("image_space/"): figure for figure in FIGURES + WITHOUT_A_FIGURE}
@@ -113,11 +111,6 @@ def test_the_samples_are_those_of_the_paper():
 
 
 # ---------------------------------------------------------------------- each figure, quickly
-
-
-@pytest.fixture
-def in_this_process(monkeypatch):
-    monkeypatch.setattr(measure, "ServerProcess", InThisProcess)
 
 
 @pytest.mark.parametrize("name", FIG)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from jostle.lab import measure
 from jostle.lab.catalogue import experiments_named
 from jostle.lab.drawings.by_method import slowest_frame
 from jostle.lab.files import write_files
@@ -24,7 +23,6 @@ from jostle.lab.papers.monte_carlo.rebuilt import BUILD, QUERY
 from jostle.lab.plots import draw_experiment
 from jostle.lab.results import MethodRun, Point
 from jostle.lab.run import LabRun
-from tests.lab.in_this_process import InThisProcess
 from tests.lab.papers.made_up import assert_none_is_judged, assert_only_whole_runs_are_judged, made_up_result, made_up_run
 
 FIG = {figure.name.removeprefix("monte_carlo/"): figure for figure in FIGURES + WITHOUT_A_FIGURE}
@@ -107,11 +105,6 @@ def test_the_true_bunny_takes_part_where_it_is_at_hand(monkeypatch, tmp_path):
 
 
 # ---------------------------------------------------------------------- each figure, quickly
-
-
-@pytest.fixture
-def in_this_process(monkeypatch):
-    monkeypatch.setattr(measure, "ServerProcess", InThisProcess)
 
 
 @pytest.mark.parametrize("name", NAMES)

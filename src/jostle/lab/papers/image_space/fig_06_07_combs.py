@@ -25,7 +25,7 @@ from jostle.lab.papers.image_space.contenders import (
 from jostle.lab.papers.image_space.judged import MOST, below, deviations, times_in_words
 from jostle.lab.papers.image_space.pictures import draw_combs
 from jostle.lab.papers.image_space.printed import PAPER, PRINTED
-from jostle.lab.papers.judging import mean_times, several, unjudged, verdict_of, why_not
+from jostle.lab.papers.judging import Times, mean_times, several, unjudged, verdict_of, why_not
 from jostle.lab.results import ExperimentResult, MethodRun, Verdict
 from jostle.motion.record import Motion
 from jostle.scenes import make_scene
@@ -35,6 +35,8 @@ TOUCH, FRAMES = 90, 100
 QUICK_FRAMES = 12
 METHODS = (DRAWING, *EVERYBODY)
 LIMIT = 20.0
+
+Measure = Callable[[ExperimentResult, str], Times]
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,14 @@ def first_of_all(run: MethodRun, five: int) -> int | None:
 
 def _judge(figure: dict[str, Any]) -> Callable[[ExperimentResult], list[Verdict]]:
     def judge(result: ExperimentResult) -> list[Verdict]:
-        return [_found(result, figure), _missed(result, figure), _fastest(result, figure), _steadiest(result, figure)]
+        many = f"above {figure['above']:,} triangles"
+        order = f"{' before '.join(figure['order'])} {many}, curves only"
+        return [
+            _found(result, figure),
+            _missed(result, figure),
+            _least(result, figure, mean_times, f"Detection by rendering takes the least time of all {many}.", order),
+            _least(result, figure, deviations, "It also has the least standard deviation as triangles increase.", "curves only"),
+        ]
 
     return judge
 
@@ -146,45 +155,21 @@ def _missed(result: ExperimentResult, figure: dict[str, Any]) -> Verdict:
     return verdict
 
 
-def _fastest(result: ExperimentResult, figure: dict[str, Any]) -> Verdict:
-    """Judge whether image space is fastest for many triangles."""
-    verdict = _new(
-        f"Above {figure['above']:,} triangles detection by rendering takes the least time of all.", result, figure, _rivals(figure)
-    )
-    verdict.printed = " before ".join(figure["order"]) + f" above {figure['above']:,} triangles, curves only"
+def _least(result: ExperimentResult, figure: dict[str, Any], of: Measure, claim: str, printed: str) -> Verdict:
+    """Judge whether image space has the least time or deviation for many triangles."""
+    verdict = _new(claim, result, figure, _rivals(figure))
+    verdict.printed = printed
     verdict.ours = several(times_in_words(result, label) for label in METHODS)
     if not verdict.why:
-        held = _ahead(result, figure, mean_times)
+        large = [value for value in TRIANGLES if value > figure["above"]]
+        held = {label: below(of(result, INTERVAL), of(result, label), large) for label in _rivals(figure)}
         verdict.verdict = verdict_of([each for row in held.values() for each in row], MOST)
-        verdict.why = _ahead_in_words(held)
-    return verdict
-
-
-def _steadiest(result: ExperimentResult, figure: dict[str, Any]) -> Verdict:
-    """Judge whether image space varies least."""
-    verdict = _new("It also has the least standard deviation as triangles increase.", result, figure, _rivals(figure))
-    verdict.printed = "curves only"
-    verdict.ours = several(times_in_words(result, label) for label in METHODS)
-    if not verdict.why:
-        held = _ahead(result, figure, deviations)
-        verdict.verdict = verdict_of([each for row in held.values() for each in row], MOST)
-        verdict.why = _ahead_in_words(held)
+        verdict.why = "; ".join(f"{INTERVAL} is below {label} at {sum(row)} of {len(row)}" for label, row in held.items()) + "."
     return verdict
 
 
 def _rivals(figure: dict[str, Any]) -> list[str]:
     return [STAND_INS[library] for library in figure["order"] if library != "RECODE"]
-
-
-def _ahead(
-    result: ExperimentResult, figure: dict[str, Any], of: Callable[[ExperimentResult, str], dict[float, float]]
-) -> dict[str, list[bool]]:
-    large = [value for value in TRIANGLES if value > figure["above"]]
-    return {label: below(of(result, INTERVAL), of(result, label), large) for label in _rivals(figure)}
-
-
-def _ahead_in_words(held: dict[str, list[bool]]) -> str:
-    return "; ".join(f"{INTERVAL} is below {label} at {sum(row)} of {len(row)}" for label, row in held.items()) + "."
 
 
 def _counts(result: ExperimentResult, five: int, labels: tuple[str, ...] | list[str]) -> str:

@@ -7,7 +7,6 @@ each frame are counted. Bodies of radius 1 meet with an accuracy of 0.1 and turn
 from __future__ import annotations
 
 from jostle.lab.experiment import Experiment, Recordable, Value, served_runs
-from jostle.lab.methods import NamedMethod
 from jostle.lab.papers.judging import several, unjudged, why_not
 from jostle.lab.papers.voxmap.pictures import draw_collisions
 from jostle.lab.papers.voxmap.printed import MODERN, OURS, PAPER, PRINTED, RUNS
@@ -24,14 +23,6 @@ FRAMES = 30
 
 def _scene(value: Value, _quick: bool) -> Recordable:
     return make_scene("stellated", kind=KINDS[str(value)])
-
-
-def _every_point(_value: Value) -> NamedMethod:
-    return as_printed(EVERY_POINT, accuracy=ACCURACY)
-
-
-def _ours(_value: Value) -> NamedMethod:
-    return as_it_is(OURS, accuracy=ACCURACY)
 
 
 def _judge(result: ExperimentResult) -> list[Verdict]:
@@ -84,7 +75,10 @@ EXPERIMENT = Experiment(
     quick_values=tuple(KINDS),
     scene=_scene,
     methods=(EVERY_POINT, OURS, MODERN),
-    made={EVERY_POINT: _every_point, OURS: _ours},
+    made={
+        EVERY_POINT: lambda _value: as_printed(EVERY_POINT, accuracy=ACCURACY),
+        OURS: lambda _value: as_it_is(OURS, accuracy=ACCURACY),
+    },
     frames=FRAMES,
     quick_frames=FRAMES,
     rounds=RUNS,

@@ -12,8 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from jostle.lab.experiment import Experiment, Value, why_not_judged
-from jostle.lab.methods import NamedMethod
+from jostle.lab.experiment import Experiment, why_not_judged
 from jostle.lab.papers.judging import mean_times, middle, several, unjudged
 from jostle.lab.papers.voxmap.pair import in_hertz, pair_mesh, pair_scene
 from jostle.lab.papers.voxmap.printed import FRAMES, OURS, PAPER, PRINTED, RUNS
@@ -36,14 +35,6 @@ ENOUGH_MAPS = 3  # large ones
 STEADY = 1.1  # tolerance of a falling rate from sample to sample
 LIMIT, ENOUGH = 8.0, 100
 SAME = 0.25  # exponents that differ by no more are the same
-
-
-def _every_point(value: Value) -> NamedMethod:
-    return as_printed(EVERY_POINT, map_voxels=int(value or 0))
-
-
-def _ours(value: Value) -> NamedMethod:
-    return as_it_is(OURS, map_voxels=int(value or 0))
 
 
 def _judge(result: ExperimentResult) -> list[Verdict]:
@@ -96,7 +87,11 @@ EXPERIMENT = Experiment(
     quick_values=(VOXELS[0], VOXELS[6]),
     scene=pair_scene,
     methods=(EVERY_POINT, OURS, YARDSTICK),
-    made={EVERY_POINT: _every_point, OURS: _ours, YARDSTICK: yardstick},
+    made={
+        EVERY_POINT: lambda value: as_printed(EVERY_POINT, map_voxels=int(value or 0)),
+        OURS: lambda value: as_it_is(OURS, map_voxels=int(value or 0)),
+        YARDSTICK: yardstick,
+    },
     aside=(YARDSTICK,),
     frames=FRAMES,
     rounds=RUNS,
