@@ -14,11 +14,13 @@ from jostle.cli.console import open_console
 from jostle.cli.fit import default_separation
 from jostle.cli.names import on_terminal
 from jostle.errors import InputError
+from jostle.registry import DEFAULT_METHOD
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from jostle.viewer.session import Session
+    from jostle.viewer.settings import Settings
 
 MOST_MEGABYTES = 2000  # of an uploaded file, which is held in memory
 
@@ -63,6 +65,7 @@ def view(
     from jostle.viewer.admission import ANYWHERE, as_browsers_write, is_loopback
     from jostle.viewer.open_session import open_session
     from jostle.viewer.serve import check_address, require_viser
+    from jostle.viewer.settings import Settings
 
     require_viser()
     if separation is not None and not fit:
@@ -71,7 +74,9 @@ def view(
         raise InputError(f"--upload-limit is {upload_limit:g}; it must be from 0 to {MOST_MEGABYTES}")
     check_address(host, port, "--")  # before the scene is made
     console = open_console()
-    session = _session(what or [], method, clearance, solid, respond, overlay, separation if fit else None, fit)
+    chosen = method or ("bounding_tree" if fit else DEFAULT_METHOD)
+    settings = Settings(method=chosen, clearance=clearance, solid=solid, respond=respond, overlay=overlay)
+    session = _session(what or [], settings, fit, separation)
     faces = sum(len(mesh.faces) for mesh in session.subject.start.meshes)
     console.print(
         f"{on_terminal(session.subject.title)}: {len(session.subject.start.names)} bodies, {faces:,} faces", highlight=False
@@ -92,33 +97,22 @@ def view(
         wait()
 
 
-def _session(
-    what: list[str],
-    method: str | None,
-    clearance: float,
-    solid: bool,
-    respond: str,
-    overlay: str,
-    separation: float | None,
-    fit: bool,
-) -> Session:
+def _session(what: list[str], settings: Settings, fit: bool, separation: float | None) -> Session:
     """Return the session of a command line; check all options before a page is opened."""
     from jostle import cast
     from jostle.viewer.session import Session
-    from jostle.viewer.settings import Settings, overlay_names
+    from jostle.viewer.settings import overlay_names
     from jostle.viewer.subject import subject_of
 
-    chosen = method or ("bounding_tree" if fit else Settings().method)
-    settings = Settings(method=chosen, clearance=clearance, solid=solid, respond=respond, overlay=overlay)
     known = overlay_names(settings.made_method())
-    if overlay not in known:
-        raise InputError(f"--overlay {overlay}: {chosen} shows {', '.join(known)}")
+    if settings.overlay not in known:
+        raise InputError(f"--overlay {settings.overlay}: {settings.method} shows {', '.join(known)}")
     subject = subject_of(what)
     gap = None
     if fit:
-        for option, given in (("--clearance", clearance), ("--solid", solid), ("--respond", respond != "show")):
-            if given:
-                raise InputError(f"{option} has no meaning with --fit: bodies stop before they touch")
+        for option, default in (("clearance", 0.0), ("solid", False), ("respond", "show")):
+            if getattr(settings, option) != default:
+                raise InputError(f"--{option} has no meaning with --fit: bodies stop before they touch")
         size = float(np.median([mesh.size for mesh in subject.start.meshes]))
         gap = default_separation(size) if separation is None else cast.as_positive_length(separation, "separation")
     return Session(subject, settings, gap)
