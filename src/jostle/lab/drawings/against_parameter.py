@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from statistics import fmean
 
-import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 

@@ -32,7 +32,7 @@ from jostle.methods.image_space.show import OVERLAYS, shown
 from jostle.methods.image_space.software import TESTS_BY_NAME, Pixels, SoftwareRenderer, merged
 from jostle.methods.image_space.view_direction import DIRECTION, remember_separations
 from jostle.methods.image_space.workspace import ALL, CONSERVATIVE, INTERVAL, ONE, ONE_PER_PAIR
-from jostle.report.assemble import as_asked
+from jostle.report.assemble import filter_for_query
 from jostle.report.report import Contacts, Counters, Details, Kind, Pairs, Report, unknown_column
 
 if TYPE_CHECKING:
