@@ -47,7 +47,7 @@ def test_the_tour_goes_through_every_method_and_writes_its_page(in_this_process,
         assert run.served, (name, run.why)
         assert value == experiment.bodies_for(METHODS[name]())
         assert sum(run.pairs) > 0
-        assert run.keeps_its_word is not False, name
+        assert run.keeps_guarantee is not False, name
         assert re.search(rf"{name} .*{re.escape(table.agreement(run).split()[0])}", done.output)
     assert runs["brute_force"][1].frames_right == FRAMES
     page = (tmp_path / "index.html").read_text()

@@ -13,7 +13,7 @@ from jostle.lab.balls import ball_in_both
 from jostle.lab.bands import Band, faceting_error
 from jostle.lab.measure import empty_point, measure_point
 from jostle.lab.methods import NamedMethod
-from jostle.lab.papers.voxmap.sized import as_printed
+from jostle.lab.papers.voxmap.sized import paper_look_up
 from jostle.lab.results import MethodRun, quality_of
 from jostle.lab.truth import FACES, Truth, question_for
 from jostle.motion.record import Motion
@@ -121,10 +121,10 @@ class NeverMisses(Voxmap):
 
 
 def test_maps_and_shells_of_chosen_sizes_have_the_band_of_their_voxels_or_none():
-    sized = as_printed("x", map_voxels=1000).method
+    sized = paper_look_up("x", map_voxels=1000).method
     assert Band(sized, question_for(sized), None).words == "within 1.58 voxels"
     assert beyond(sized, (0.15, 0.17), told=True) == [(0, 0), (0, 1)]
-    shell = as_printed("x", map_voxels=1000, shell_points=25).method
+    shell = paper_look_up("x", map_voxels=1000, shell_points=25).method
     assert Band(shell, question_for(shell), None).words == "no guarantee"
     assert beyond(shell, (-0.01,), told=False) == [(1, 0)]
     exact = WideTree()
@@ -184,7 +184,7 @@ def test_a_run_tells_what_is_in_the_band_from_what_is_wrong(in_this_process):
     honest, lying, exact = point.runs
     assert [(run.status, run.why) for run in point.runs] == [("ok", "")] * 3
     assert honest.extra > 5
-    assert (honest.guarantee, honest.missed_beyond, honest.extra_beyond, honest.keeps_its_word) == ("within 2", 0, 0, True)
+    assert (honest.guarantee, honest.missed_beyond, honest.extra_beyond, honest.keeps_guarantee) == ("within 2", 0, 0, True)
     assert lying.missed_beyond > 0
     assert lying.extra_beyond > 30  # the first and the last are hardly ever near
     assert lying.missed >= lying.missed_beyond

@@ -59,7 +59,7 @@ def test_what_was_expected_follows_from_what_was_found():
 def test_an_approximate_answer_is_judged_by_its_guarantee():
     def quality(**fields):
         run = MethodRun("m", **fields)
-        return quality_of(run), run.beyond, run.keeps_its_word
+        return quality_of(run), run.beyond, run.keeps_guarantee
 
     assert quality(missed=0, extra=0) == ("exact", 0, True)
     assert quality(missed=1, extra=2) == ("wrong", 3, False)  # files of before have no more
@@ -67,7 +67,7 @@ def test_an_approximate_answer_is_judged_by_its_guarantee():
     assert quality(**band, missed_beyond=0, extra_beyond=0) == ("in its band (within 0.1)", 0, True)
     assert quality(**band, missed_beyond=1, extra_beyond=1) == ("wrong: 2 out of its band (within 0.1)", 2, False)
     assert quality(missed=1, extra=2, guarantee="no guarantee", missed_beyond=1, extra_beyond=2) == ("no guarantee", 3, None)
-    assert MethodRun("m").keeps_its_word is None
+    assert MethodRun("m").keeps_guarantee is None
 
 
 def test_a_result_comes_back_from_json_as_it_was():

@@ -86,9 +86,9 @@ def _errors(run: MethodRun) -> str:
     if run.extra:
         words.append(f"reported {run.extra:,} wrong {what}")
     errors = " and ".join(words)
-    if run.keeps_its_word is None:
+    if run.keeps_guarantee is None:
         return f"{errors} ({run.guarantee})"
-    if run.keeps_its_word:
+    if run.keeps_guarantee:
         return f"{errors}, as its guarantee allows ({run.guarantee})"
     return errors if not run.guarantee else f"{errors}, {run.beyond:,} of them against its guarantee ({run.guarantee})"
 

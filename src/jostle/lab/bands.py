@@ -36,10 +36,10 @@ _ANSWERS = (Answer.FACES, Answer.POINTS, Answer.DISTANCE)
 
 
 @runtime_checkable
-class KnowsItsBand(Protocol):
+class HasTolerance(Protocol):
     """A method that computes its own tolerance for a mesh."""
 
-    def band_for(self, mesh: Mesh) -> float | None:
+    def tolerance_for(self, mesh: Mesh) -> float | None:
         """Return the tolerance for body pairs with this mesh; None without one."""
         ...
 
@@ -112,8 +112,8 @@ class Band:
         """Return the tolerance for two bodies; None without one."""
         meshes = [self.truth.motion.meshes[body] for body in pair]
         faceting = sum(faceting_error(mesh) for mesh in meshes)
-        if isinstance(self.method, KnowsItsBand):
-            own = [self.method.band_for(mesh) for mesh in meshes]
+        if isinstance(self.method, HasTolerance):
+            own = [self.method.tolerance_for(mesh) for mesh in meshes]
             return None if None in own else max(length for length in own if length is not None) + faceting
         guarantee = self.guarantee
         if guarantee is None or guarantee.name == "recall":

@@ -85,7 +85,7 @@ class MethodRun:
         return sum((wrong or 0) if beyond is None else beyond for beyond, wrong in counts)
 
     @property
-    def keeps_its_word(self) -> bool | None:
+    def keeps_guarantee(self) -> bool | None:
         """Whether it kept its guarantee; None if nothing was compared or promised."""
         return None if self.missed is None or self.guarantee == NO_PROMISE else self.beyond == 0
 
@@ -118,9 +118,9 @@ def quality_of(run: MethodRun) -> str:
     """Return the quality of a compared answer: exact, within its guarantee, or wrong."""
     if run.agrees:
         return "exact"
-    if run.keeps_its_word is None:
+    if run.keeps_guarantee is None:
         return run.guarantee
-    if run.keeps_its_word:
+    if run.keeps_guarantee:
         return f"in its band ({run.guarantee})"
     return "wrong" if not run.guarantee else f"wrong: {run.beyond:,} out of its band ({run.guarantee})"
 

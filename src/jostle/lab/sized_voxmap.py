@@ -52,7 +52,7 @@ class SizedVoxmap(Voxmap):
             return statistical(0.0)
         return super().guarantee if self.map_voxels is None else Guarantee(f"within {reach_of(self):.2f} voxels")
 
-    def band_for(self, mesh: Mesh) -> float | None:
+    def tolerance_for(self, mesh: Mesh) -> float | None:
         """Return the tolerance for two bodies with this mesh; None without a guarantee."""
         if self.shell_points is not None:
             return None

@@ -24,7 +24,7 @@ from jostle.lab.papers.voxmap.fig_07_colliding import EVERY_POINT
 from jostle.lab.papers.voxmap.pair import pair_mesh
 from jostle.lab.papers.voxmap.pictures import draw_collisions
 from jostle.lab.papers.voxmap.printed import MODERN, OURS, PRINTED
-from jostle.lab.papers.voxmap.sized import as_printed
+from jostle.lab.papers.voxmap.sized import paper_look_up
 from jostle.lab.papers.voxmap.steady import YARDSTICK, line_through, middle_slope, smoothed
 from jostle.lab.results import MethodRun
 from jostle.lab.run import LabRun
@@ -147,11 +147,11 @@ def test_an_edge_is_found_for_any_number_of_voxels():
 def test_maps_and_shells_have_the_sizes_that_were_asked_for():
     mesh = pair_mesh()
     for voxels in fig_11_voxels.VOXELS[::3]:
-        shape = as_printed("x", map_voxels=voxels).method.prepare_shape(mesh)
+        shape = paper_look_up("x", map_voxels=voxels).method.prepare_shape(mesh)
         assert shape.cells.prod() == voxels
     for points in (25, 384, 9337):
-        fixed = as_printed("x", shell_points=points, map_voxels=12_672).method.prepare_shape(mesh)
-        varied = as_printed("x", shell_points=points).method.prepare_shape(mesh)
+        fixed = paper_look_up("x", shell_points=points, map_voxels=12_672).method.prepare_shape(mesh)
+        varied = paper_look_up("x", shell_points=points).method.prepare_shape(mesh)
         assert len(fixed.points) == len(varied.points) == len(np.unique(fixed.points, axis=0)) == points
         assert np.array_equal(fixed.points, varied.points)
         assert fixed.cells.prod() == 12_650 != varied.cells.prod()
@@ -162,7 +162,7 @@ def test_maps_and_shells_have_the_sizes_that_were_asked_for():
 
 def test_every_point_of_every_pair_is_looked_up_and_hits_what_the_method_hits():
     motion = scenes.make_scene("polytopes", count=12, fill=0.05, speed=0.4).record(40)
-    paper = as_printed("x", accuracy=2.0).method
+    paper = paper_look_up("x", accuracy=2.0).method
     worlds = [motion.world(method) for method in (paper, Voxmap(accuracy=2.0, depth=False))]
     points = len(paper.prepare_shape(motion.meshes[0]).points)
     hits = 0
@@ -419,7 +419,7 @@ def test_who_is_ahead_in_fig_14_is_judged_frame_by_frame():
         return made
 
     result = made_up_result(FIG["fig_14"], runs)
-    assert fig_14.times_as_long(result, 64, fig_14.COHERENT, fig_14.FAST) == pytest.approx(1.1)
+    assert fig_14.time_ratio(result, 64, fig_14.COHERENT, fig_14.FAST) == pytest.approx(1.1)
     assert FIG["fig_14"].verdicts(result)[3].verdict == "reproduced"
 
 

@@ -61,6 +61,6 @@ def agreement(run: MethodRun) -> str:
     words = [f"same {what} in {run.frames_right} of {len(run.pairs)} frames"]
     if not run.agrees:
         words.append(f"{run.missed:,} missed, {run.extra:,} extra")
-        if run.keeps_its_word is not None:
-            words.append("as it guarantees" if run.keeps_its_word else f"{run.beyond:,} beyond its guarantee")
+        if run.keeps_guarantee is not None:
+            words.append("as it guarantees" if run.keeps_guarantee else f"{run.beyond:,} beyond its guarantee")
     return "; ".join([*words, *([run.why] if run.why else [])])

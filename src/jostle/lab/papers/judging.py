@@ -95,6 +95,6 @@ def in_milliseconds(method: str, times: Mapping[float, float], unit: str) -> str
     return f"{method}: {words}" if words else ""
 
 
-def several(parts: Iterable[str]) -> str:
+def join_parts(parts: Iterable[str]) -> str:
     """Join the non-empty parts."""
     return "; ".join(part for part in parts if part)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from jostle.lab.experiment import Experiment, Recordable, Value
 from jostle.lab.papers.bounding_tree.printed import FACES, MODERN, PAPER, PRINTED, QUICK_FACES, label_of
 from jostle.lab.papers.bounding_tree.removal import ALL_FRAMES, Removal
-from jostle.lab.papers.judging import ms, run_at, several, unjudged, why_not
+from jostle.lab.papers.judging import join_parts, ms, run_at, unjudged, why_not
 from jostle.lab.results import ExperimentResult, Verdict
 
 FIGURE = PRINTED["degrees"]
@@ -56,7 +56,7 @@ def _best_improvement(result: ExperimentResult) -> Verdict:
         printed="no times: the diagrams are omitted",
     )
     seconds, tests = _totals(result, "seconds", FLEXIBLE), _totals(result, "tests", FLEXIBLE)
-    verdict.ours = several([_best_words(kind, seconds[kind], tests[kind]) for kind in seconds])
+    verdict.ours = join_parts([_best_words(kind, seconds[kind], tests[kind]) for kind in seconds])
     if not verdict.why:
         close = [kind for kind, totals in seconds.items() if totals[BEST] <= SAME * min(totals.values())]
         fewest = [kind for kind, totals in tests.items() if totals[BEST] <= SAME * min(totals.values())]
@@ -79,7 +79,7 @@ def _flexible(result: ExperimentResult) -> Verdict:
         printed="no times: the diagrams are omitted",
     )
     seconds, tests = _totals(result, "seconds", COMPARED), _totals(result, "tests", COMPARED)
-    verdict.ours = several([_against_words(kind, seconds[kind], tests[kind]) for kind in seconds])
+    verdict.ours = join_parts([_against_words(kind, seconds[kind], tests[kind]) for kind in seconds])
     if not verdict.why:
         beaten, fewer = ([sum(each[BEST] < each[degree] for degree in FIXED) for each in row.values()] for row in (seconds, tests))
         all_beaten = sum(count == len(FIXED) for count in beaten)

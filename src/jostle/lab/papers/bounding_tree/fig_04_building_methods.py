@@ -12,7 +12,7 @@ from typing import Any
 from jostle.lab.experiment import Experiment, Recordable, Value
 from jostle.lab.papers.bounding_tree.printed import BINARY, FACES, MODERN, PAPER, PRINTED, QUICK_FACES, SPLITTINGS, label_of
 from jostle.lab.papers.bounding_tree.removal import ALL_FRAMES, Removal
-from jostle.lab.papers.judging import collisions, mean, ms, run_at, several, times_where, unjudged, verdict_of, why_not
+from jostle.lab.papers.judging import collisions, join_parts, mean, ms, run_at, times_where, unjudged, verdict_of, why_not
 from jostle.lab.results import ExperimentResult, MethodRun, Verdict
 
 FIGURE = PRINTED["fig_04"]
@@ -44,7 +44,7 @@ def _all_good(result: ExperimentResult) -> Verdict:
         f"no frame above {FIGURE['slowest_ms']:g} ms",
         result,
     )
-    verdict.ours = several([_times(result, value) for value in VOLUMES])
+    verdict.ours = join_parts([_times(result, value) for value in VOLUMES])
     if not verdict.why:
         fast, alike = [], []
         for value in VOLUMES:
@@ -73,7 +73,7 @@ def _slowest(result: ExperimentResult) -> Verdict:
         runs = {run.method: run.maximum or 0.0 for run in _runs(result, value)}
         if runs:
             found[value] = max(runs, key=runs.__getitem__)
-    verdict.ours = several([f"{value}: {METHODS[method]}, {_slow(result, value, method)}" for value, method in found.items()])
+    verdict.ours = join_parts([f"{value}: {METHODS[method]}, {_slow(result, value, method)}" for value, method in found.items()])
     if not verdict.why:
         held = [value for value, method in found.items() if method == GOTTSCHALK]
         verdict.verdict = "reproduced" if len(held) == len(found) else "partly" if held else "refuted"
@@ -98,7 +98,7 @@ def _varies(result: ExperimentResult) -> Verdict:
         near, free = times_where(run, colliding), times_where(run, colliding, False)
         parts = [f"{ms(mean(times))} in {len(times)} {what}" for times, what in ((near, "colliding"), (free, "free")) if times]
         words.append(f"{value}: {' and '.join(parts)} frames, slowest {ratios[-1]:.2g} times the mean")
-    verdict.ours = several(["modified Gottschalk, " + words[0], *words[1:]] if words else [])
+    verdict.ours = join_parts(["modified Gottschalk, " + words[0], *words[1:]] if words else [])
     if not verdict.why:
         held = [ratio >= VARIES for ratio in ratios]
         verdict.verdict = verdict_of(held)
@@ -129,7 +129,7 @@ def _against_binary(result: ExperimentResult) -> Verdict:
             f"{value}: {ms(seconds[0])} against {ms(seconds[1])} for the sequence, {tests[0]:,} against {tests[1]:,} tests, "
             f"slowest frame {ms(ours.maximum or 0.0)} against {ms(rival.maximum or 0.0)}"
         )
-    verdict.ours = several(words)
+    verdict.ours = join_parts(words)
     if not verdict.why:
         verdict.verdict = verdict_of(faster)
         verdict.why = (

@@ -11,7 +11,7 @@ from __future__ import annotations
 from jostle.lab.experiment import Experiment, Recordable, Value, served_runs, why_not_judged
 from jostle.lab.papers.bounding_tree.printed import FACES, MODERN, PAPER, PRINTED, QUICK_FACES, label_of
 from jostle.lab.papers.bounding_tree.removal import ALL_FRAMES, Removal
-from jostle.lab.papers.judging import mean, ms, several, unjudged, verdict_of
+from jostle.lab.papers.judging import join_parts, mean, ms, unjudged, verdict_of
 from jostle.lab.results import ExperimentResult, MethodRun, Verdict
 
 FIGURE = PRINTED["fig_05"]
@@ -46,7 +46,7 @@ def _costs_more(result: ExperimentResult) -> Verdict:
     """Judge the cost of tests along the motion."""
     verdict = _new("Dynamic collision detection takes more time than pseudo-dynamic collision detection.", "curves only", result)
     runs = _runs(result)
-    verdict.ours = several([f"{WORDS[method]}: {ms(mean(run.frame_seconds))} on average" for method, run in runs.items()])
+    verdict.ours = join_parts([f"{WORDS[method]}: {ms(mean(run.frame_seconds))} on average" for method, run in runs.items()])
     if not verdict.why:
         static = mean(runs[STATIC].frame_seconds)
         ratios = {method: mean(runs[method].frame_seconds) / static for method in (LINEAR, REGULA_FALSI)}
@@ -70,7 +70,7 @@ def _at_most(result: ExperimentResult) -> Verdict:
         result,
     )
     runs = _runs(result)
-    verdict.ours = several([f"{WORDS[method]}: {ms(run.maximum or 0.0)} at most" for method, run in runs.items()])
+    verdict.ours = join_parts([f"{WORDS[method]}: {ms(run.maximum or 0.0)} at most" for method, run in runs.items()])
     if not verdict.why:
         ratio = (runs[REGULA_FALSI].maximum or 0.0) / max(runs[STATIC].maximum or 0.0, 1e-9)
         fast = (runs[REGULA_FALSI].maximum or 0.0) <= SLOWEST
@@ -91,7 +91,7 @@ def _roots(result: ExperimentResult) -> Verdict:
         place="§4.2",
     )
     runs = _runs(result)
-    verdict.ours = several([_wrong(method, run) for method, run in runs.items() if run.compared == "body pairs"])
+    verdict.ours = join_parts([_wrong(method, run) for method, run in runs.items() if run.compared == "body pairs"])
     if not verdict.why:
         wrong = {method: (runs[method].missed or 0) + (runs[method].extra or 0) for method in (LINEAR, REGULA_FALSI)}
         few = wrong[REGULA_FALSI] <= FEW * (runs[REGULA_FALSI].expected or 0)

@@ -10,7 +10,7 @@ import numpy as np
 
 from jostle.lab.experiment import Experiment, Recordable, Value, served_runs, why_not_judged
 from jostle.lab.papers.face_octree.printed import AS_PRINTED, AS_PRINTED_WORDS, PAPER, PRINTED
-from jostle.lab.papers.judging import first_overlap, in_milliseconds, last_times, middle, ms, several, unjudged
+from jostle.lab.papers.judging import first_overlap, in_milliseconds, join_parts, last_times, middle, ms, unjudged
 from jostle.lab.results import ExperimentResult, MethodRun, Verdict
 from jostle.scenes import make_scene
 
@@ -38,7 +38,7 @@ def _judge(result: ExperimentResult) -> list[Verdict]:
     parts = [_curve(value, run) for value, run in runs]
     others = {f"{AS_PRINTED_WORDS}, last cycle": AS_PRINTED, "wide_tree, last cycle": "wide_tree"}
     beside = [in_milliseconds(words, last_times(result, method), "faces") for words, method in others.items()]
-    verdict.ours = several(["face_octree: " + "; ".join(parts) if parts else "", *beside])
+    verdict.ours = join_parts(["face_octree: " + "; ".join(parts) if parts else "", *beside])
     if not verdict.why:
         shapes = [_shape(run) for _, run in runs]
         held = [sum(each) for each in zip(*shapes, strict=True)]

@@ -11,7 +11,7 @@ import math
 from jostle.lab.experiment import Experiment, Recordable, Value, slope, why_not_judged
 from jostle.lab.papers.face_octree.fig_06_two_spheres import TIMES
 from jostle.lab.papers.face_octree.printed import AS_PRINTED, AS_PRINTED_WORDS, PAPER, PRINTED, REAL_TIME
-from jostle.lab.papers.judging import by_value, in_milliseconds, last_times, middle_times, several, unjudged
+from jostle.lab.papers.judging import by_value, in_milliseconds, join_parts, last_times, middle_times, unjudged
 from jostle.lab.results import ExperimentResult, Verdict
 from jostle.scenes import make_scene
 
@@ -43,7 +43,7 @@ def _growth(result: ExperimentResult) -> Verdict:
     ours = last_times(result, "face_octree")
     others = {AS_PRINTED_WORDS: AS_PRINTED, "wide_tree": "wide_tree"}
     beside = [_with_power(words, last_times(result, method)) for words, method in others.items()]
-    verdict.ours = several([_with_power("face_octree", ours), *beside])
+    verdict.ours = join_parts([_with_power("face_octree", ours), *beside])
     power = _power(ours)
     if not verdict.why and math.isnan(power):
         verdict.why = "Fewer than two of the four printed numbers of faces were run."
@@ -96,7 +96,9 @@ def _naive(result: ExperimentResult) -> Verdict:
     large = {value: time for value, time in middle_times(result, "edge_face").items() if value >= MANY}
     tests, times = slope(list(work), list(work.values())), slope(list(large), list(large.values()))
     powers = {"edge_face: exponent of tests": tests, f"exponent of time from {MANY} faces on": times}
-    verdict.ours = several([*(f"{words} {power:.2f}" for words, power in powers.items() if not math.isnan(power)), _behind(result)])
+    verdict.ours = join_parts(
+        [*(f"{words} {power:.2f}" for words, power in powers.items() if not math.isnan(power)), _behind(result)]
+    )
     if not verdict.why and math.isnan(times):
         verdict.why = f"Fewer than two points have {MANY} faces or more."
     if not verdict.why:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from jostle.lab.experiment import Experiment, Recordable, Value, why_not_judged
 from jostle.lab.papers.face_octree.printed import PAPER, PRINTED, REAL_TIME
-from jostle.lab.papers.judging import last_times, middle, ms, run_at, several, unjudged
+from jostle.lab.papers.judging import join_parts, last_times, middle, ms, run_at, unjudged
 from jostle.lab.results import ExperimentResult, MethodRun, Verdict
 from jostle.scenes import make_scene
 
@@ -78,7 +78,7 @@ def _untenable(result: ExperimentResult) -> Verdict:
         return verdict
     share = run.median / REAL_TIME
     beside = "" if octree is None else f"face_octree: {ms(octree.median or 0.0)}"
-    verdict.ours = several([f"edge_face: {ms(run.median)} per cycle", beside])
+    verdict.ours = join_parts([f"edge_face: {ms(run.median)} per cycle", beside])
     # A busy machine takes twice as long, so a factor of two proves nothing.
     verdict.verdict = "reproduced" if share > 2.0 else "refuted" if share < 0.5 else "partly"
     verdict.why = f"On this machine its median is {share:,.2g} times 100 ms; the paper's processor ran at 150 MHz."

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from jostle.lab.experiment import Experiment, Recordable, Value, why_not_judged
 from jostle.lab.papers.face_octree.printed import PAPER, PRINTED, REAL_TIME
-from jostle.lab.papers.judging import mean, ms, run_at, several, times_where, unjudged
+from jostle.lab.papers.judging import join_parts, mean, ms, run_at, times_where, unjudged
 from jostle.lab.results import ExperimentResult, Verdict
 from jostle.scenes import make_scene
 
@@ -35,7 +35,7 @@ def _real_time(result: ExperimentResult) -> Verdict:
         "and deform in real time.",
         why=why_not_judged(result, "face_octree", points=1),
         printed=f"{FIGURE['mean_ms']:g} ms per cycle on average over about {FIGURE['cycles']} cycles",
-        ours=several([_times("face_octree", result), _times("wide_tree", result)]),
+        ours=join_parts([_times("face_octree", result), _times("wide_tree", result)]),
     )
     run = run_at(result, None, "face_octree")
     if run is not None and not verdict.why:

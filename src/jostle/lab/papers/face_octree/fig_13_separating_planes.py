@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from jostle.lab.experiment import Experiment, Recordable, Value, slope, why_not_judged
 from jostle.lab.papers.face_octree.printed import AS_PRINTED, AS_PRINTED_WORDS, PAPER, PRINTED
-from jostle.lab.papers.judging import by_value, in_milliseconds, last_times, middle_times, several, unjudged
+from jostle.lab.papers.judging import by_value, in_milliseconds, join_parts, last_times, middle_times, unjudged
 from jostle.lab.results import ExperimentResult, Verdict
 from jostle.scenes import make_scene
 
@@ -36,12 +36,12 @@ def _ahead(result: ExperimentResult) -> Verdict:
         place=FIGURE["place"],
         claim="With 10 spheres the face octree takes about as long as separating planes; from 20 spheres on it is ahead.",
         why=_why(result),
-        printed=several([in_words("face octree, last cycle", OCTREE), in_words("separating planes, each cycle", PLANES)]),
+        printed=join_parts([in_words("face octree, last cycle", OCTREE), in_words("separating planes, each cycle", PLANES)]),
     )
     octree, planes = last_times(result, "face_octree"), middle_times(result, "separating_plane")
     others = [(f"{AS_PRINTED_WORDS}, last cycle", last_times(result, AS_PRINTED)), (WITH_BOXES, middle_times(result, WITH_BOXES))]
     others.append(("wide_tree, last cycle", last_times(result, "wide_tree")))
-    verdict.ours = several(
+    verdict.ours = join_parts(
         [
             in_milliseconds("face_octree, last cycle", octree, "spheres"),
             in_milliseconds("separating_plane, median", planes, "spheres"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from jostle.lab.experiment import Experiment, Recordable, Value, why_not_judged
 from jostle.lab.papers.face_octree.printed import AS_PRINTED, AS_PRINTED_WORDS, PAPER, PRINTED
-from jostle.lab.papers.judging import first_overlap, middle, ms, run_at, several, unjudged
+from jostle.lab.papers.judging import first_overlap, join_parts, middle, ms, run_at, unjudged
 from jostle.lab.results import ExperimentResult, MethodRun, Verdict
 from jostle.scenes import make_scene
 
@@ -35,7 +35,7 @@ def _judge(result: ExperimentResult) -> list[Verdict]:
     ours, rival = (run_at(result, None, method) for method in ("face_octree", "octree_update"))
     overlap = None if ours is None else first_overlap(ours)
     shown = {method: method for method in ("face_octree", "octree_update", "wide_tree")} | {AS_PRINTED_WORDS: AS_PRINTED}
-    verdict.ours = several([_words(words, run_at(result, None, method), overlap) for words, method in shown.items()])
+    verdict.ours = join_parts([_words(words, run_at(result, None, method), overlap) for words, method in shown.items()])
     if verdict.why or ours is None or rival is None:
         return [verdict]
     if overlap is None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from jostle.lab.experiment import Experiment, Recordable, Value
 from jostle.lab.papers.face_octree.printed import AS_PRINTED, PAPER, PRINTED
-from jostle.lab.papers.judging import collisions, mean, ms, run_at, several, times_where, unjudged, why_not
+from jostle.lab.papers.judging import collisions, join_parts, mean, ms, run_at, times_where, unjudged, why_not
 from jostle.lab.results import ExperimentResult, MethodRun, Verdict
 from jostle.scenes import make_scene
 
@@ -48,7 +48,7 @@ def _with_collisions(result: ExperimentResult) -> Verdict:
         "On cycles in which collisions occur the face octree is faster than the distance-based method.", "fig. 18", result
     )
     ratios = _ratios(result, times_where)
-    verdict.ours = several([_means(result, "with collisions", times_where), _means(result, "all cycles", _every)])
+    verdict.ours = join_parts([_means(result, "with collisions", times_where), _means(result, "all cycles", _every)])
     if not verdict.why:
         won = [faces for faces, ratio in ratios.items() if ratio > 1.0]
         verdict.verdict = "reproduced" if len(won) == len(ratios) else "partly" if won else "refuted"
@@ -75,7 +75,7 @@ def _other_cycles(result: ExperimentResult) -> Verdict:
             own[point.value] = mean(times_where(rival, colliding)) / mean(times_where(rival, colliding, False))
     ratios = _ratios(result, lambda run, colliding: times_where(run, colliding, False))
     own = {faces: ratio for faces, ratio in own.items() if not math.isnan(ratio)}
-    verdict.ours = several(
+    verdict.ours = join_parts(
         [
             _words("closest_features takes with collisions", own, "times what it takes without"),
             _words("without collisions it takes", ratios, "times the time of face_octree"),

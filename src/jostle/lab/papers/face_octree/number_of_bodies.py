@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from jostle.lab.experiment import Experiment, Recordable, Value, slope, why_not_judged
 from jostle.lab.papers.face_octree.printed import PAPER
-from jostle.lab.papers.judging import in_milliseconds, middle_times, several, unjudged
+from jostle.lab.papers.judging import in_milliseconds, join_parts, middle_times, unjudged
 from jostle.lab.results import ExperimentResult, Verdict
 from jostle.scenes import make_scene
 
@@ -30,7 +30,7 @@ def _judge(result: ExperimentResult) -> list[Verdict]:
         place="§2.2.4",
         claim="With a better box check, or none, time grows far more slowly than quadratically in the number of bodies.",
         why=why_not_judged(result, "face_octree") or why_not_judged(result, NO_BOXES),
-        ours=several(
+        ours=join_parts(
             [in_milliseconds(method, row, "bodies") for method, row in times.items()]
             + [f"exponent of {method} {power:.2f}" for method, power in powers.items()]
         ),

@@ -10,11 +10,11 @@ from __future__ import annotations
 from itertools import pairwise
 
 from jostle.lab.experiment import Experiment, served_runs
-from jostle.lab.papers.image_space.contenders import EVERYBODY, LIBRARIES, STAND_INS, made
+from jostle.lab.papers.image_space.contenders import ALL_METHODS, LIBRARIES, STAND_INS, made
 from jostle.lab.papers.image_space.fig_09_random_motion import TRIANGLES, crowd
 from jostle.lab.papers.image_space.judged import MOST, below, times_in_words, wrong_in_words
 from jostle.lab.papers.image_space.printed import FRAMES, PAPER, PRINTED
-from jostle.lab.papers.judging import mean_times, several, unjudged, verdict_of, why_not
+from jostle.lab.papers.judging import join_parts, mean_times, unjudged, verdict_of, why_not
 from jostle.lab.results import ExperimentResult, Verdict
 
 FIGURE = PRINTED["cones"]
@@ -32,7 +32,7 @@ def _order(result: ExperimentResult) -> Verdict:
     """Judge the order of speeds."""
     verdict = _new("The separating vector is fastest, then rendering, closest features and trees of oriented boxes.", result)
     verdict.printed = " before ".join(FIGURE["order"]) + ", no times"
-    verdict.ours = several(times_in_words(result, label) for label in EVERYBODY)
+    verdict.ours = join_parts(times_in_words(result, label) for label in ALL_METHODS)
     if not verdict.why:
         steps = {f"{a} before {b}": below(mean_times(result, a), mean_times(result, b)) for a, b in pairwise(ORDER)}
         verdict.verdict = verdict_of([each for held in steps.values() for each in held], MOST)
@@ -44,8 +44,8 @@ def _miss(result: ExperimentResult) -> Verdict:
     """Judge which methods miss collisions."""
     verdict = _new("The separating vector and the trees of boxes fail to find many collisions of pointed bodies.", result)
     verdict.printed = f"{' and '.join(FIGURE['fail_on_pointed'])} fail, no counts"
-    runs = {label: [run for _, run in served_runs(result, label)] for label in EVERYBODY}
-    verdict.ours = several(wrong_in_words(label, each) for label, each in runs.items())
+    runs = {label: [run for _, run in served_runs(result, label)] for label in ALL_METHODS}
+    verdict.ours = join_parts(wrong_in_words(label, each) for label, each in runs.items())
     if not verdict.why:
         shares = {
             label: sum(run.missed or 0 for run in runs[label]) / max(1, sum(run.expected or 0 for run in runs[label]))
@@ -78,8 +78,8 @@ EXPERIMENT = Experiment(
     values=TRIANGLES,
     quick_values=TRIANGLES[:1],
     scene=crowd("cones"),
-    methods=EVERYBODY,
-    made=made(EVERYBODY),
+    methods=ALL_METHODS,
+    made=made(ALL_METHODS),
     frames=FRAMES,
     quick_frames=10,
     rounds=3,

@@ -14,9 +14,9 @@ from typing import Any
 
 from jostle.lab.experiment import Experiment, Recordable, Value, served_runs
 from jostle.lab.papers.image_space.contenders import (
+    ALL_METHODS,
     CONSERVATIVE,
     DRAWING,
-    EVERYBODY,
     IMAGES,
     INTERVAL,
     STAND_INS,
@@ -25,7 +25,7 @@ from jostle.lab.papers.image_space.contenders import (
 from jostle.lab.papers.image_space.judged import MOST, below, deviations, times_in_words
 from jostle.lab.papers.image_space.pictures import draw_combs
 from jostle.lab.papers.image_space.printed import PAPER, PRINTED
-from jostle.lab.papers.judging import Times, mean_times, several, unjudged, verdict_of, why_not
+from jostle.lab.papers.judging import Times, join_parts, mean_times, unjudged, verdict_of, why_not
 from jostle.lab.results import ExperimentResult, MethodRun, Verdict
 from jostle.motion.record import Motion
 from jostle.scenes import make_scene
@@ -33,7 +33,7 @@ from jostle.scenes import make_scene
 TRIANGLES = (1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000)
 TOUCH, FRAMES = 90, 100
 QUICK_FRAMES = 12
-METHODS = (DRAWING, *EVERYBODY)
+METHODS = (DRAWING, *ALL_METHODS)
 LIMIT = 20.0
 
 Measure = Callable[[ExperimentResult, str], Times]
@@ -68,11 +68,11 @@ def _scene(motion: str, place: str) -> Callable[[Value, bool], Recordable]:
     return scene
 
 
-def five_in_words(runs: list[tuple[Value, MethodRun]], five: int) -> str:
+def collisions_in_words(runs: list[tuple[Value, MethodRun]], five: int) -> str:
     """Return since which frame a method finds all collisions: "5 from frame 90 on", …."""
     found: dict[str, list[str]] = {}
     for value, run in runs:
-        whole, touch = first_of_all(run, five), TOUCH + len(run.pairs) - FRAMES
+        whole, touch = first_complete_frame(run, five), TOUCH + len(run.pairs) - FRAMES
         most = max(run.pairs[touch:], default=0)
         words = f"{five} from frame {whole} on" if whole is not None else f"{most or 'none'} of {five}"
         early = sum(pairs > 0 for pairs in run.pairs[:touch])
@@ -83,7 +83,7 @@ def five_in_words(runs: list[tuple[Value, MethodRun]], five: int) -> str:
     return ", ".join(f"{words} (at {' '.join(values)})" for words, values in found.items())
 
 
-def first_of_all(run: MethodRun, five: int) -> int | None:
+def first_complete_frame(run: MethodRun, five: int) -> int | None:
     """Return the frame from which on `five` collisions are found; None if never."""
     first = None
     for frame in reversed(range(len(run.pairs))):
@@ -114,7 +114,7 @@ def _found(result: ExperimentResult, figure: dict[str, Any]) -> Verdict:
     verdict.printed = f"exactly {five}, found by RECODE"
     verdict.ours = _counts(result, five, IMAGES)
     if not verdict.why:
-        sure = [first_of_all(run, five) for _, run in served_runs(result, CONSERVATIVE)]
+        sure = [first_complete_frame(run, five) for _, run in served_runs(result, CONSERVATIVE)]
         never_late = all(first is not None and first <= TOUCH for first in sure)
         at_the_end = [run.pairs[-1] == five for label in IMAGES for _, run in served_runs(result, label)]
         verdict.verdict = (
@@ -130,7 +130,7 @@ def _found(result: ExperimentResult, figure: dict[str, Any]) -> Verdict:
 def _missed(result: ExperimentResult, figure: dict[str, Any]) -> Verdict:
     """Judge which of the others miss collisions."""
     five, fail = figure["collisions"], [STAND_INS[library] for library in figure["fail"]]
-    others = [label for label in EVERYBODY if label not in IMAGES and served_runs(result, label)]
+    others = [label for label in ALL_METHODS if label not in IMAGES and served_runs(result, label)]
     if fail:
         verdict = _new(f"The separating vector finds none of the {five} collisions.", result, figure, fail)
         verdict.printed = f"{', '.join(figure['fail'])} cannot find any"
@@ -159,7 +159,7 @@ def _least(result: ExperimentResult, figure: dict[str, Any], of: Measure, claim:
     """Judge whether image space has the least time or deviation for many triangles."""
     verdict = _new(claim, result, figure, _rivals(figure))
     verdict.printed = printed
-    verdict.ours = several(times_in_words(result, label) for label in METHODS)
+    verdict.ours = join_parts(times_in_words(result, label) for label in METHODS)
     if not verdict.why:
         large = [value for value in TRIANGLES if value > figure["above"]]
         held = {label: below(of(result, INTERVAL), of(result, label), large) for label in _rivals(figure)}
@@ -174,7 +174,7 @@ def _rivals(figure: dict[str, Any]) -> list[str]:
 
 def _counts(result: ExperimentResult, five: int, labels: tuple[str, ...] | list[str]) -> str:
     rows = {label: served_runs(result, label) for label in labels}
-    return several([f"{label}: {five_in_words(runs, five)}" for label, runs in rows.items() if runs])
+    return join_parts([f"{label}: {collisions_in_words(runs, five)}" for label, runs in rows.items() if runs])
 
 
 def _new(claim: str, result: ExperimentResult, figure: dict[str, Any], others: list[str] | None = None) -> Verdict:

@@ -15,7 +15,7 @@ from jostle.lab.papers.image_space.contenders import CONSERVATIVE, DRAWING, GPU,
 from jostle.lab.papers.image_space.judged import MOST, below, deviations, times_in_words
 from jostle.lab.papers.image_space.pictures import draw_crowd
 from jostle.lab.papers.image_space.printed import BODIES, FRAMES, PAPER, PRINTED
-from jostle.lab.papers.judging import mean_times, several, unjudged, verdict_of, why_not
+from jostle.lab.papers.judging import join_parts, mean_times, unjudged, verdict_of, why_not
 from jostle.lab.results import ExperimentResult, Verdict
 from jostle.scenes import make_scene
 
@@ -74,7 +74,7 @@ def _smooth(result: ExperimentResult) -> Verdict:
 
 
 def _new(claim: str, result: ExperimentResult) -> Verdict:
-    ours = several(times_in_words(result, label) for label in METHODS)
+    ours = join_parts(times_in_words(result, label) for label in METHODS)
     return unjudged(PAPER, FIGURE["place"], claim, why_not(result, (DRAWING, INTERVAL)), "charts only", ours)
 
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from jostle.lab.experiment import Experiment, Recordable, Value
-from jostle.lab.papers.image_space.contenders import DRAWING, EVERYBODY, GPU, IMAGES, INTERVAL, made
+from jostle.lab.papers.image_space.contenders import ALL_METHODS, DRAWING, GPU, IMAGES, INTERVAL, made
 from jostle.lab.papers.image_space.judged import MOST, below, deviations, frame_times, times_in_words
 from jostle.lab.papers.image_space.pictures import draw_grasp
 from jostle.lab.papers.image_space.printed import PAPER, PRINTED
-from jostle.lab.papers.judging import by_value, mean_times, ms, several, unjudged, verdict_of, why_not
+from jostle.lab.papers.judging import by_value, join_parts, mean_times, ms, unjudged, verdict_of, why_not
 from jostle.lab.results import ExperimentResult, Verdict
 from jostle.motion.record import Motion
 from jostle.scenes import make_scene
@@ -22,7 +22,7 @@ from jostle.scenes import make_scene
 TABLE = PRINTED["table_1"]
 TRIANGLES = tuple(TABLE["triangles"])
 RESOLUTION = 256
-METHODS = (DRAWING, *EVERYBODY)
+METHODS = (DRAWING, *ALL_METHODS)
 PRINTED_MS = dict(zip(TRIANGLES, TABLE["collision_ms"], strict=True))
 PRINTED_GROWTH = TABLE["collision_ms"][-1] / TABLE["collision_ms"][0]
 MORE_TRIANGLES = TRIANGLES[-1] / TRIANGLES[0]
@@ -116,7 +116,7 @@ def table_in_words(result: ExperimentResult) -> str:
         for value in own
         if value in whole
     ]
-    return several([*rows, *(times_in_words(result, label) for label in METHODS if label not in (DRAWING, INTERVAL))])
+    return join_parts([*rows, *(times_in_words(result, label) for label in METHODS if label not in (DRAWING, INTERVAL))])
 
 
 def _new(claim: str, result: ExperimentResult) -> Verdict:

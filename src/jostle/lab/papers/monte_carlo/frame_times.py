@@ -12,7 +12,7 @@ import math
 from pathlib import Path
 
 from jostle.lab.experiment import Experiment, Recordable, Value
-from jostle.lab.papers.judging import run_at, several, unjudged, verdict_of
+from jostle.lab.papers.judging import join_parts, run_at, unjudged, verdict_of
 from jostle.lab.papers.monte_carlo.budgets import BUDGETS, instrumented
 from jostle.lab.papers.monte_carlo.contenders import in_brackets
 from jostle.lab.papers.monte_carlo.encounters import PAIRS, Encounter, with_bunny
@@ -52,7 +52,7 @@ def _kept(result: ExperimentResult) -> Verdict:
         why_not(result, METHODS, JUDGED),
         "no number; “the computational cost of the method can be bounded”",
     )
-    verdict.ours = several([_in_words(result, value) for value in values_run(result, VALUES)])
+    verdict.ours = join_parts([_in_words(result, value) for value in values_run(result, VALUES)])
     if not verdict.why:
         over = {}
         for value in JUDGED:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from jostle.lab.experiment import Experiment, Recordable, Value
-from jostle.lab.papers.judging import run_at, several, unjudged, verdict_of
+from jostle.lab.papers.judging import join_parts, run_at, unjudged, verdict_of
 from jostle.lab.papers.monte_carlo.budgets import UNLIMITED, WITH_MORE, instrumented
 from jostle.lab.papers.monte_carlo.contenders import in_brackets
 from jostle.lab.papers.monte_carlo.encounters import PAIRS, Encounter, deforming, with_bunny
@@ -71,7 +71,7 @@ def _recall(result: ExperimentResult) -> Verdict:
         (AT,),
     )
     verdict.printed = "no number; “all the potential collision regions are discovered”"
-    verdict.ours = several([_recalls(result, value) for value in values_run(result, VALUES)])
+    verdict.ours = join_parts([_recalls(result, value) for value in values_run(result, VALUES)])
     if not verdict.why:
         runs = {value: run_at(result, value, AT) for value in JUDGED}
         held = [recall_of(run) >= ENOUGH_RECALL for run in runs.values()]
@@ -98,7 +98,7 @@ def _longest(result: ExperimentResult) -> Verdict:
         runs = [(label, run) for label in METHODS if (run := run_at(result, value, label)) is not None]
         words = [f"{longest_miss(run)} {_budget_words(label)}" for label, run in runs]
         rows.append(f"{value}: {', '.join(words)}" if words else "")
-    verdict.ours = several([f"most consecutive frames: {rows[0]}", *rows[1:]] if any(rows) else [])
+    verdict.ours = join_parts([f"most consecutive frames: {rows[0]}", *rows[1:]] if any(rows) else [])
     if not verdict.why:
         held = [longest_miss(run_at(result, value, AT)) <= LONGEST for value in JUDGED]
         verdict.verdict = verdict_of(held)
@@ -111,7 +111,7 @@ def _all_regions(result: ExperimentResult) -> Verdict:
     verdict = _new("All potential collision regions are discovered, on bodies of any shape.", result, (UNLIMITED,))
     verdict.place, verdict.printed = "§6", "no number"
     runs = {value: run for value in values_run(result, VALUES) if (run := run_at(result, value, UNLIMITED)) is not None}
-    verdict.ours = several(
+    verdict.ours = join_parts(
         [
             f"{value}: {run.total('regions_reported'):,} of {run.total('regions'):,} regions in {len(run.counters)} frames, "
             f"at most {max((work.get('regions', 0) for work in run.counters), default=0)} at once"

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from jostle.lab.experiment import Experiment, Recordable, Value
 from jostle.lab.files import RESULT, read_result
-from jostle.lab.papers.judging import ms, run_at, several, unjudged, verdict_of
+from jostle.lab.papers.judging import join_parts, ms, run_at, unjudged, verdict_of
 from jostle.lab.papers.monte_carlo.contenders import AABB, LAST, LEVELS, MADE, METHODS, MODERN, OBB, ONE, in_brackets
 from jostle.lab.papers.monte_carlo.encounters import DRAGON, PAIRS, Encounter, deforming, pair_of, with_bunny
 from jostle.lab.papers.monte_carlo.judged import mean_time, mean_times, percent, share_found, values_run, why_not
@@ -51,7 +51,7 @@ def _levels(result: ExperimentResult) -> Verdict:
         "Times fall as more shell levels are used, on the largest pair by more than an order of magnitude.", result, LEVELS
     )
     verdict.printed = ", ".join(f"{pair}: {'/'.join(f'{time:g}' for time in times)} ms" for pair, times in _printed("shells_ms"))
-    verdict.ours = several([row_in_words(result, value) for value in values_run(result, VALUES)])
+    verdict.ours = join_parts([row_in_words(result, value) for value in values_run(result, VALUES)])
     if not verdict.why:
         gains = {value: _ratio(result, value, ONE, LAST) for value in JUDGED}
         falls = [value for value in JUDGED if _falls(result, value)]
@@ -83,7 +83,7 @@ def _faster(result: ExperimentResult, rival: str) -> Verdict:
     verdict.printed = ", ".join(
         f"{pair}: {time} ms, shells {times[-1]:g}" for (pair, times), time in zip(_printed("shells_ms"), theirs, strict=True)
     )
-    verdict.ours = several([_against(result, value, rival) for value in values_run(result, VALUES)])
+    verdict.ours = join_parts([_against(result, value, rival) for value in values_run(result, VALUES)])
     if not verdict.why:
         held = {value: _ratio(result, value, rival, LAST) > 1.0 for value in JUDGED}
         found = min(share_found(run_at(result, value, LAST)) for value in JUDGED)
@@ -103,7 +103,7 @@ def _rate(result: ExperimentResult) -> Verdict:
     verdict.place, verdict.printed = PRINTED["environment"]["place"], f"{RATE_HZ} Hz"
     runs = {value: run_at(result, value, LAST) for value in values_run(result, VALUES)}
     slowest = {value: run.maximum or 0.0 for value, run in runs.items() if run is not None}
-    verdict.ours = several([f"{value}: {ms(time)} in the slowest frame" for value, time in slowest.items()])
+    verdict.ours = join_parts([f"{value}: {ms(time)} in the slowest frame" for value, time in slowest.items()])
     if not verdict.why:
         verdict.verdict = verdict_of([slowest[value] <= 1.0 / RATE_HZ for value in LARGE_PAIR])
         verdict.why = f"A frame may take {ms(1.0 / RATE_HZ)}; the slowest of the largest pair counts, on a modern machine."

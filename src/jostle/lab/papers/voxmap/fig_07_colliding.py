@@ -7,10 +7,10 @@ each frame are counted. Bodies of radius 1 meet with an accuracy of 0.1 and turn
 from __future__ import annotations
 
 from jostle.lab.experiment import Experiment, Recordable, Value, served_runs
-from jostle.lab.papers.judging import several, unjudged, why_not
+from jostle.lab.papers.judging import join_parts, unjudged, why_not
 from jostle.lab.papers.voxmap.pictures import draw_collisions
 from jostle.lab.papers.voxmap.printed import MODERN, OURS, PAPER, PRINTED, RUNS
-from jostle.lab.papers.voxmap.sized import as_it_is, as_printed
+from jostle.lab.papers.voxmap.sized import our_look_up, paper_look_up
 from jostle.lab.results import ExperimentResult, MethodRun, Verdict
 from jostle.scenes import make_scene
 
@@ -33,7 +33,7 @@ def _judge(result: ExperimentResult) -> list[Verdict]:
         claim="Collisions of concave and convex bodies are found alike, with all contact points, and none before and after.",
         why=why_not(result, (EVERY_POINT,), KINDS),
         printed="pictures only",
-        ours=several([f"{kind}: {hits_in_words(run)}" for kind, run in runs.items()]),
+        ours=join_parts([f"{kind}: {hits_in_words(run)}" for kind, run in runs.items()]),
     )
     if not verdict.why:
         found = [max(run.contacts) > 0 and run.contacts[0] == run.contacts[-1] == 0 for run in runs.values()]
@@ -76,8 +76,8 @@ EXPERIMENT = Experiment(
     scene=_scene,
     methods=(EVERY_POINT, OURS, MODERN),
     made={
-        EVERY_POINT: lambda _value: as_printed(EVERY_POINT, accuracy=ACCURACY),
-        OURS: lambda _value: as_it_is(OURS, accuracy=ACCURACY),
+        EVERY_POINT: lambda _value: paper_look_up(EVERY_POINT, accuracy=ACCURACY),
+        OURS: lambda _value: our_look_up(OURS, accuracy=ACCURACY),
     },
     frames=FRAMES,
     quick_frames=FRAMES,

@@ -13,10 +13,10 @@ from itertools import pairwise
 import numpy as np
 
 from jostle.lab.experiment import Experiment, why_not_judged
-from jostle.lab.papers.judging import mean_times, middle, several, unjudged
+from jostle.lab.papers.judging import join_parts, mean_times, middle, unjudged
 from jostle.lab.papers.voxmap.pair import in_hertz, pair_mesh, pair_scene
 from jostle.lab.papers.voxmap.printed import FRAMES, OURS, PAPER, PRINTED, RUNS
-from jostle.lab.papers.voxmap.sized import as_it_is, as_printed, yardstick
+from jostle.lab.papers.voxmap.sized import our_look_up, paper_look_up, yardstick
 from jostle.lab.papers.voxmap.steady import YARDSTICK, middle_slope, smoothed, steady_times
 from jostle.lab.results import ExperimentResult, Verdict
 from jostle.lab.sized_voxmap import voxel_for, voxels_of
@@ -48,7 +48,7 @@ def _judge(result: ExperimentResult) -> list[Verdict]:
         claim="The update rate is inversely proportional to the accuracy: it falls with every refinement of the voxels.",
         why=why_not_judged(result, EVERY_POINT) or ("" if enough else "Too few small or large maps were run."),
         printed="curve only",
-        ours=several(
+        ours=join_parts(
             [
                 in_hertz(EVERY_POINT, times, "voxels"),
                 in_hertz(f"{OURS} (groups of points)", mean_times(result, OURS), "voxels"),
@@ -88,8 +88,8 @@ EXPERIMENT = Experiment(
     scene=pair_scene,
     methods=(EVERY_POINT, OURS, YARDSTICK),
     made={
-        EVERY_POINT: lambda value: as_printed(EVERY_POINT, map_voxels=int(value or 0)),
-        OURS: lambda value: as_it_is(OURS, map_voxels=int(value or 0)),
+        EVERY_POINT: lambda value: paper_look_up(EVERY_POINT, map_voxels=int(value or 0)),
+        OURS: lambda value: our_look_up(OURS, map_voxels=int(value or 0)),
         YARDSTICK: yardstick,
     },
     aside=(YARDSTICK,),

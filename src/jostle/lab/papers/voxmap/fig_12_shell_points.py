@@ -12,10 +12,10 @@ import math
 
 from jostle.lab.experiment import Experiment, Value, why_not_judged
 from jostle.lab.methods import NamedMethod
-from jostle.lab.papers.judging import mean_times, several, unjudged
+from jostle.lab.papers.judging import join_parts, mean_times, unjudged
 from jostle.lab.papers.voxmap.pair import hertz, in_hertz, pair_scene
 from jostle.lab.papers.voxmap.printed import FRAMES, OURS, PAPER, PRINTED, RUNS
-from jostle.lab.papers.voxmap.sized import as_it_is, as_printed, yardstick
+from jostle.lab.papers.voxmap.sized import our_look_up, paper_look_up, yardstick
 from jostle.lab.papers.voxmap.steady import YARDSTICK, line_through, smoothed, steady_times
 from jostle.lab.results import ExperimentResult, Verdict
 
@@ -33,11 +33,11 @@ LIMIT, ENOUGH = 8.0, 100
 
 
 def _every_point(value: Value) -> NamedMethod:
-    return as_printed(EVERY_POINT, shell_points=int(value or 0), map_voxels=FIGURE["map_voxels"])
+    return paper_look_up(EVERY_POINT, shell_points=int(value or 0), map_voxels=FIGURE["map_voxels"])
 
 
 def _ours(value: Value) -> NamedMethod:
-    return as_it_is(OURS, shell_points=int(value or 0), map_voxels=FIGURE["map_voxels"])
+    return our_look_up(OURS, shell_points=int(value or 0), map_voxels=FIGURE["map_voxels"])
 
 
 def each_point(times: dict[float, float]) -> dict[float, float]:
@@ -62,7 +62,7 @@ def _constant(result: ExperimentResult) -> Verdict:
         why=why_not_judged(result, EVERY_POINT) or ("" if len(each) >= ENOUGH_SHELLS else "Too few large shells were run."),
         printed=f"{in_words(PRINTED_RATES)}; about {FIGURE['constant_look_up_ms']:g} ms a look-up, {min(KEPT):g} to {max(KEPT):g} "
         "except for 25, 92 and 9,337 points",
-        ours=several(
+        ours=join_parts(
             [
                 table_1(times),
                 "a point beyond the fixed cost of a frame: "

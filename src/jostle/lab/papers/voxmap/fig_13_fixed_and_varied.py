@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from jostle.lab.experiment import Experiment, Value
 from jostle.lab.methods import NamedMethod
-from jostle.lab.papers.judging import mean_times, several, unjudged, why_not
+from jostle.lab.papers.judging import join_parts, mean_times, unjudged, why_not
 from jostle.lab.papers.voxmap.pair import in_hertz, pair_scene
 from jostle.lab.papers.voxmap.printed import FRAMES, PAPER, PRINTED, RUNS
-from jostle.lab.papers.voxmap.sized import as_printed
+from jostle.lab.papers.voxmap.sized import paper_look_up
 from jostle.lab.papers.voxmap.steady import steady_times
 from jostle.lab.results import ExperimentResult, Verdict
 
@@ -23,11 +23,11 @@ LIMIT, ENOUGH = 20.0, 100
 
 
 def _fixed(value: Value) -> NamedMethod:
-    return as_printed(FIXED, shell_points=int(value or 0), map_voxels=PRINTED["fig_12"]["map_voxels"])
+    return paper_look_up(FIXED, shell_points=int(value or 0), map_voxels=PRINTED["fig_12"]["map_voxels"])
 
 
 def _varied(value: Value) -> NamedMethod:
-    return as_printed(VARIED, shell_points=int(value or 0))
+    return paper_look_up(VARIED, shell_points=int(value or 0))
 
 
 def _judge(result: ExperimentResult) -> list[Verdict]:
@@ -38,7 +38,7 @@ def _judge(result: ExperimentResult) -> list[Verdict]:
         claim="The update rate depends on the points of the shell, not on the number of voxels.",
         why=why_not(result, (FIXED, VARIED)),
         printed="curves only, which are similar",
-        ours=several([in_hertz(FIXED, fixed, "points"), in_hertz(VARIED, varied, "points")]),
+        ours=join_parts([in_hertz(FIXED, fixed, "points"), in_hertz(VARIED, varied, "points")]),
     )
     if not verdict.why:
         # Both take turns in the same rounds, so no yardstick is needed.

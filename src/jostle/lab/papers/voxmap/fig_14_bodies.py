@@ -17,10 +17,10 @@ import numpy as np
 
 from jostle.lab.experiment import Experiment, Recordable, Value, slope
 from jostle.lab.methods import NamedMethod
-from jostle.lab.papers.judging import mean_times, run_at, several, unjudged
+from jostle.lab.papers.judging import join_parts, mean_times, run_at, unjudged
 from jostle.lab.papers.voxmap.pair import hertz, in_hertz
 from jostle.lab.papers.voxmap.printed import CUBE, FRAMES, INTERACTIVE, MODERN, OURS, PAPER, PRINTED, RUNS
-from jostle.lab.papers.voxmap.sized import as_it_is, as_printed
+from jostle.lab.papers.voxmap.sized import our_look_up, paper_look_up
 from jostle.lab.results import ExperimentResult, Verdict
 from jostle.motion.record import Motion
 from jostle.scenes import make_scene
@@ -70,15 +70,15 @@ def largest_speed(count: int) -> float:
 
 
 def _pruned(label: str, broad: str | None) -> Callable[[Value], NamedMethod]:
-    return lambda _value: as_printed(label, broad, accuracy=ACCURACY)
+    return lambda _value: paper_look_up(label, broad, accuracy=ACCURACY)
 
 
 def _queued(value: Value) -> NamedMethod:
-    return as_printed(QUEUE, f"priority_queue(speed={largest_speed(int(value or 0))!r})", accuracy=ACCURACY)
+    return paper_look_up(QUEUE, f"priority_queue(speed={largest_speed(int(value or 0))!r})", accuracy=ACCURACY)
 
 
 def _ours(_value: Value) -> NamedMethod:
-    return as_it_is(OURS, accuracy=ACCURACY)
+    return our_look_up(OURS, accuracy=ACCURACY)
 
 
 def _judge(result: ExperimentResult) -> list[Verdict]:
@@ -96,14 +96,14 @@ def _magnitude(result: ExperimentResult) -> Verdict:
         {ALL_PAIRS: (8, 64, most), SPHERES: (8, 64, most), FAST: (8, 64, most)},
     )
     times = {method: mean_times(result, method) for method in (ALL_PAIRS, SPHERES, FAST)}
-    verdict.ours = several([in_hertz(method, row, "bodies") for method, row in times.items()])
+    verdict.ours = join_parts([in_hertz(method, row, "bodies") for method, row in times.items()])
     if not verdict.why:
         both = {m: [n for n in times[m] if n in times[ALL_PAIRS]] for m in (SPHERES, FAST)}
-        ratios = {m: {n: times_as_long(result, n, ALL_PAIRS, m) for n in counts} for m, counts in both.items()}
+        ratios = {m: {n: time_ratio(result, n, ALL_PAIRS, m) for n in counts} for m, counts in both.items()}
         reached = [ratios[method][most] >= factor for method in (SPHERES, FAST)]
         everywhere = all(ratio >= factor for row in ratios.values() for ratio in row.values())
         verdict.verdict = "reproduced" if everywhere else "partly" if any(reached) else "refuted"
-        verdict.why = several(
+        verdict.why = join_parts(
             f"{method} {row[8]:.2g} times at 8, {row[64]:.2g} at 64, {row[most]:.2g} at {most} bodies"
             for method, row in ratios.items()
         )
@@ -121,10 +121,10 @@ def _spheres_and_boxes(result: ExperimentResult) -> Verdict:
         {SPHERES: (8, 64), FAST: (8, 64)},
     )
     spheres, fast = mean_times(result, SPHERES), mean_times(result, FAST)
-    verdict.ours = several([in_hertz(SPHERES, spheres, "bodies"), in_hertz(FAST, fast, "bodies")])
+    verdict.ours = join_parts([in_hertz(SPHERES, spheres, "bodies"), in_hertz(FAST, fast, "bodies")])
     if not verdict.why:
         both = sorted(spheres.keys() & fast.keys())
-        behind = {count: times_as_long(result, count, SPHERES, FAST) for count in both}
+        behind = {count: time_ratio(result, count, SPHERES, FAST) for count in both}
         few, many = behind[8] < 1.0 / AHEAD, behind[64] > AHEAD
         verdict.verdict = "reproduced" if few and many else "partly" if few or many else "refuted"
         ahead = [count for count in both if behind[count] > AHEAD]
@@ -147,11 +147,11 @@ def _queue(result: ExperimentResult) -> Verdict:
         dict.fromkeys((QUEUE, *others), (2,)),
     )
     queue = mean_times(result, QUEUE)
-    verdict.ours = several([in_hertz(QUEUE, queue, "bodies"), _at(result, 2, (*others, GRID, OURS, MODERN))])
+    verdict.ours = join_parts([in_hertz(QUEUE, queue, "bodies"), _at(result, 2, (*others, GRID, OURS, MODERN))])
     if not verdict.why:
         rivals = {method: mean_times(result, method)[2] for method in others}
         best = min(rivals, key=rivals.__getitem__)
-        quick, first = 1.0 / queue[2] > FIGURE["queue_at_2_hz"], all(times_as_long(result, 2, QUEUE, m) < AHEAD for m in others)
+        quick, first = 1.0 / queue[2] > FIGURE["queue_at_2_hz"], all(time_ratio(result, 2, QUEUE, m) < AHEAD for m in others)
         verdict.verdict = "reproduced" if quick and first else "partly" if quick or first else "refuted"
         power = slope([n for n in queue if n >= 64], [t for n, t in queue.items() if n >= 64])
         verdict.why = (
@@ -172,10 +172,10 @@ def _coherence(result: ExperimentResult) -> Verdict:
         {COHERENT: wanted, FAST: wanted},
     )
     coherent, fast = mean_times(result, COHERENT), mean_times(result, FAST)
-    verdict.ours = several([in_hertz(COHERENT, coherent, "bodies"), in_hertz(FAST, fast, "bodies")])
+    verdict.ours = join_parts([in_hertz(COHERENT, coherent, "bodies"), in_hertz(FAST, fast, "bodies")])
     if not verdict.why:
         many = sorted(count for count in coherent.keys() & fast.keys() if count > beyond)
-        behind = {count: times_as_long(result, count, COHERENT, FAST) for count in many}
+        behind = {count: time_ratio(result, count, COHERENT, FAST) for count in many}
         slower = [count for count in many if behind[count] > AHEAD]
         faster = [count for count in many if behind[count] < 1.0 / AHEAD]
         verdict.verdict = "reproduced" if len(slower) == len(many) else "partly" if slower else "refuted"
@@ -201,7 +201,7 @@ def _interactive(result: ExperimentResult) -> Verdict:
     times = {method: mean_times(result, method) for method in (*PRUNERS, QUEUE, OURS, MODERN)}
     fast = {method: [count for count, time in row.items() if time * INTERACTIVE < 1.0] for method, row in times.items()}
     reach = {method: max(counts) for method, counts in fast.items() if counts}
-    verdict.ours = several([f"{method}: {count:,.0f} bodies, {_at(result, count, (method,))}" for method, count in reach.items()])
+    verdict.ours = join_parts(f"{method}: {count:,.0f} bodies, {_at(result, count, (method,))}" for method, count in reach.items())
     if not verdict.why:
         good = [method for method in (SPHERES, FAST, COHERENT, QUEUE) if reach.get(method, 0) >= most]
         verdict.verdict = "reproduced" if good else "refuted"
@@ -219,7 +219,7 @@ def _new(claim: str, printed: str, result: ExperimentResult, needed: dict[str, S
     return unjudged(PAPER, FIGURE["place"], claim, why, printed)
 
 
-def times_as_long(result: ExperimentResult, count: float, method: str, other: str) -> float:
+def time_ratio(result: ExperimentResult, count: float, method: str, other: str) -> float:
     """Return the median ratio of the frame times of two methods.
 
     Both do the same work in a frame. Reported update rates are of means, as in the paper, which a few disturbed frames can distort.

@@ -13,11 +13,11 @@ from itertools import pairwise
 
 from jostle.lab.experiment import Experiment, Recordable, Value, why_not_judged
 from jostle.lab.methods import NamedMethod
-from jostle.lab.papers.judging import mean_times, middle, run_at, several, unjudged
+from jostle.lab.papers.judging import join_parts, mean_times, middle, run_at, unjudged
 from jostle.lab.papers.voxmap.fig_14_bodies import Crowd
 from jostle.lab.papers.voxmap.pair import in_hertz
 from jostle.lab.papers.voxmap.printed import OURS, PAPER, PRINTED, RUNS
-from jostle.lab.papers.voxmap.sized import as_it_is, as_printed
+from jostle.lab.papers.voxmap.sized import our_look_up, paper_look_up
 from jostle.lab.papers.voxmap.steady import YARDSTICK, steady_times
 from jostle.lab.results import ExperimentResult, Verdict
 
@@ -34,15 +34,15 @@ def _scene(_value: Value, quick: bool) -> Recordable:
 
 
 def _pruned(label: str, broad: str | None) -> Callable[[Value], NamedMethod]:
-    return lambda value: as_printed(label, broad, accuracy=float(value or 1.0))
+    return lambda value: paper_look_up(label, broad, accuracy=float(value or 1.0))
 
 
 def _ours(value: Value) -> NamedMethod:
-    return as_it_is(OURS, accuracy=float(value or 1.0))
+    return our_look_up(OURS, accuracy=float(value or 1.0))
 
 
 def _yardstick(_value: Value) -> NamedMethod:
-    return as_printed(YARDSTICK, "fast_aabb", accuracy=max(ACCURACIES))
+    return paper_look_up(YARDSTICK, "fast_aabb", accuracy=max(ACCURACIES))
 
 
 def _judge(result: ExperimentResult) -> list[Verdict]:
@@ -54,13 +54,13 @@ def _judge(result: ExperimentResult) -> list[Verdict]:
         claim=f"Half the accuracy makes it at least {FIGURE['at_least']} times as fast, and at most {FIGURE['at_most']} times.",
         why=why_not_judged(result, FAST) or ("" if float(PAPERS) in gains[FAST] else "Accuracies of 1 and 2 units were not run."),
         printed=f"at least {FIGURE['at_least']}, at most {FIGURE['at_most']} times; no measurements",
-        ours=several([in_hertz(method, row, "units") for method, row in times.items()]),
+        ours=join_parts([in_hertz(method, row, "units") for method, row in times.items()]),
     )
     if not verdict.why:
         here = gains[FAST][float(PAPERS)]
         somewhere = max(gain for row in gains.values() for gain in row.values())
         verdict.verdict = "reproduced" if here >= FIGURE["at_least"] else "partly" if somewhere >= FIGURE["at_least"] else "refuted"
-        verdict.why = several([in_times(method, row) for method, row in gains.items()])
+        verdict.why = join_parts([in_times(method, row) for method, row in gains.items()])
         fewer = fewer_look_ups(result)
         looked_up = "" if math.isnan(fewer) else f" ({fewer:.2g} times fewer look-ups for all pairs)"
         verdict.why += (

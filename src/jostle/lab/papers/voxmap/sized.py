@@ -10,13 +10,13 @@ from jostle.lab.papers.voxmap.steady import YARDSTICK
 from jostle.lab.sized_voxmap import SizedVoxmap
 
 
-def as_printed(label: str, broad: str | BroadPhase | None = None, **settings: object) -> NamedMethod:
+def paper_look_up(label: str, broad: str | BroadPhase | None = None, **settings: object) -> NamedMethod:
     """Return the paper's look-up, by default for all body pairs."""
     plain = {"broad": broad, "grouped": False, "depth": False, "as_printed": True}
     return NamedMethod(label, SizedVoxmap(**plain | settings))  # type: ignore[arg-type]
 
 
-def as_it_is(label: str, **settings: object) -> NamedMethod:
+def our_look_up(label: str, **settings: object) -> NamedMethod:
     """Return the method of this package, with its defaults where nothing is set."""
     return NamedMethod(label, SizedVoxmap(**settings))  # type: ignore[arg-type]
 
@@ -24,4 +24,4 @@ def as_it_is(label: str, **settings: object) -> NamedMethod:
 def yardstick(_value: Value) -> NamedMethod:
     """Return constant work: the largest shell of table 1 in its map."""
     table = PRINTED["fig_12"]
-    return as_printed(YARDSTICK, shell_points=max(table["points"]), map_voxels=table["map_voxels"])
+    return paper_look_up(YARDSTICK, shell_points=max(table["points"]), map_voxels=table["map_voxels"])

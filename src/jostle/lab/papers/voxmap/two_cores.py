@@ -12,11 +12,11 @@ from typing import Any
 
 from jostle.lab.experiment import Experiment, Recordable, Value, served_runs
 from jostle.lab.methods import NamedMethod
-from jostle.lab.papers.judging import ms, several, unjudged, why_not
+from jostle.lab.papers.judging import join_parts, ms, unjudged, why_not
 from jostle.lab.papers.voxmap.fig_14_bodies import ACCURACY, Crowd
 from jostle.lab.papers.voxmap.pair import pair_scene
 from jostle.lab.papers.voxmap.printed import PAPER, PRINTED, RUNS
-from jostle.lab.papers.voxmap.sized import as_printed
+from jostle.lab.papers.voxmap.sized import paper_look_up
 from jostle.lab.papers.voxmap.steady import quick
 from jostle.lab.results import ExperimentResult, Verdict
 
@@ -37,7 +37,7 @@ def _scene(value: Value, quick: bool) -> Recordable:
 def _with(label: str, workers: int) -> Callable[[Value], NamedMethod]:
     def made(value: Value) -> NamedMethod:
         sizes = {"accuracy": ACCURACY} if value == BODIES else {"shell_points": PAIRS[str(value)]}
-        return replace(as_printed(label, **sizes), workers=workers)
+        return replace(paper_look_up(label, **sizes), workers=workers)
 
     return made
 
@@ -51,7 +51,7 @@ def _judge(result: ExperimentResult) -> list[Verdict]:
         claim="The look-up is suitable for parallel processing: more processors make it faster.",
         why=why_not(result, (ONE, TWO)) or _busy(result.machine),
         printed="no measurements",
-        ours=several([f"{value}: {ms(one[value])} with one worker, {ms(two[value])} with two" for value in gains]),
+        ours=join_parts([f"{value}: {ms(one[value])} with one worker, {ms(two[value])} with two" for value in gains]),
     )
     if not verdict.why:
         best = max(gains, key=gains.__getitem__)
