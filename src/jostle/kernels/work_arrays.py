@@ -1,4 +1,4 @@
-"""The arrays of a struct by name: made of their lengths, and replaced by longer ones when a kernel runs out of room."""
+"""The arrays of a struct by name, made by their lengths and grown between calls."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ from jostle.kernels.structs import Addresses, Struct
 
 
 def made_arrays(struct: type[Struct], **given: NDArray[Any] | int) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a struct: those given, and zeros where a length is given; single records need neither."""
+    """Return an array for each field: the given one, or zeros of the given length.
+
+    A single record needs neither.
+    """
     elements = {field.name: field.dtype for field in struct.layout}
     ones = {field.name: 1 for field in struct.layout if not field.is_array}
     return {name: np.zeros(value, elements[name]) if isinstance(value, int) else value for name, value in {**ones, **given}.items()}
 
 
 class WorkArrays:
-    """The arrays of a struct, as Python reads them, and their addresses, as kernels take them.
+    """The arrays of a struct for Python, and their addresses for kernels.
 
     Parameters
     ----------
