@@ -115,7 +115,7 @@ def test_slips_in_an_experiment_are_told_at_once():
     assert own_experiment("..", "", scene, ("wide_tree",)).name == "scene"
 
 
-def test_a_run_measures_every_value_judges_and_is_kept_when_interrupted():
+def test_a_run_measures_every_value_judges_and_is_kept_when_interrupted(in_this_process):
     toy = dataclasses.replace(fig_07_faces.EXPERIMENT, values=(8, 10), quick_values=(8,), methods=("brute_force",), frames=4)
     run = LabRun(toy, rounds=1)
     seen = []
@@ -144,7 +144,7 @@ def test_a_run_measures_every_value_judges_and_is_kept_when_interrupted():
     assert all(each.verdict == "not judged" for each in result.verdicts)
 
 
-def test_a_scene_of_ones_own_ends_in_advice():
+def test_a_scene_of_ones_own_ends_in_advice(in_this_process):
     motion = fakes.toy_motion()
     run = LabRun(own_experiment("mine", "Mine", RecordedMotion(motion), ("brute_force",), 3), rounds=1)
     result = run.run()

@@ -169,7 +169,7 @@ def test_verdicts_stand_with_paper_place_and_printed_values_beside_ours(tmp_path
 def test_a_figure_of_a_paper_has_its_number_and_caption(tmp_path):
     result = spheres()
     result.name, result.paper, result.figure, result.caption = "face_octree/fig_13", "kitamura1998", "fig. 13", "What it <shows>."
-    root = root_of(write_page([result, own()], tmp_path))
+    root = root_of(write_page([result], tmp_path))
     section = next(each for each in root.iter(f"{X}section") if each.get("id"))
     assert text_of(section.find(f"{X}h2")) == "Fig. 13: Spheres in a cube"
     assert "kitamura1998, fig. 13: What it <shows>." in text_of(section)
