@@ -394,7 +394,7 @@ def test_fig_14_is_judged_claim_by_claim():
     assert crossing.verdict == "reproduced"
     assert queue.verdict == coherence.verdict == interactive.verdict == "reproduced"
     assert "exponent 1.00" in queue.why
-    assert "1.33 times the time of fast boxes" in coherence.why
+    assert "1.33 times as long as fast boxes" in coherence.why
     assert "bounding spheres: 256 bodies" in interactive.ours
     assert verdicts(fast_boxes=lambda n: 0.0001 * n**2, all_pairs=lambda n: 0.1 * n**2)[:2] == ["reproduced", "refuted"]
     assert verdicts(bounding_spheres=lambda n: 1.0 * n**2, fast_boxes=lambda n: 1.0 * n**2)[0] == "refuted"

@@ -128,8 +128,7 @@ EXPERIMENT = Experiment(
     name="bounding_tree/degrees",
     title="Fixed degrees against flexible ones, and which improvement factor is best",
     about="The covers of a headlight of 60,000 faces are removed, with and without collisions, and every frame is tested. Trees "
-    "have a fixed degree, or each node has the least degree, up to 6, with which its worst child has at most a share α of its "
-    "surface.",
+    "have a fixed degree, or each node the least degree, up to 6, with which no child has more than a share α of its surface.",
     paper=PAPER,
     figure="§5",
     caption="Mean and slowest time of a frame for fixed degrees 2 to 6 and flexible ones with α (improvement) from 0.5 to 0.9; "

@@ -69,8 +69,7 @@ def _curve(value: Value, run: MethodRun) -> str:
 EXPERIMENT = Experiment(
     name="face_octree/fig_06",
     title="Two spheres approach until they collide: time of each cycle",
-    about="Two identical spheres move towards each other, turning, until faces intersect in cycle 72. Each line is a number "
-    "of faces.",
+    about="Two identical spheres approach, turning, until faces intersect in cycle 72, with 168 to 3,968 faces.",
     paper=PAPER,
     figure="fig. 6",
     caption="Computation time of each cycle for two identical spheres of 168, 528, 960 and 3,968 faces.",

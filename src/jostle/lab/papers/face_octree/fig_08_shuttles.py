@@ -63,8 +63,7 @@ def _untenable(result: ExperimentResult) -> Verdict:
     verdict = unjudged(
         PAPER,
         place="§1 (100 ms per cycle: §2.2.4)",
-        claim="For more than a few bodies with some hundred faces each, testing all edges against all faces is too slow for "
-        "real time.",
+        claim="For more than a few bodies of some hundred faces, testing all edges against all faces is too slow for real time.",
         why="",
         printed="no time of the naive test (§6)",
     )

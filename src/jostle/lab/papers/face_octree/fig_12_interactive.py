@@ -51,8 +51,7 @@ def _only_with_collisions(result: ExperimentResult) -> Verdict:
     verdict = unjudged(
         PAPER,
         place=FIGURE["place"],
-        claim="Cycles without a collision take next to no time, rarely more than 0.43 of the average cycle; only collisions "
-        "cost more.",
+        claim="Cycles without a collision rarely take more than 0.43 of the average cycle; only collisions cost more.",
         why=why_not_judged(result, "face_octree", points=1),
         printed=f"without a collision rarely more than {FIGURE['without_collision_ms']:g} ms, {FIGURE['mean_ms']:g} ms on average",
     )

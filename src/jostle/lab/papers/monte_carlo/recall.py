@@ -153,8 +153,7 @@ EXPERIMENT = Experiment(
     title="Regions of contact that are reported within a budget",
     about="The motions of table 1 at 30 Hz, with 0.5 to 10 ms for each frame, and without a budget. The exact engine finds "
     "touching faces and their regions. For each frame, counters hold the number of touching faces, of those in regions with a "
-    "reported pair, and for how many frames a region of 8 or more pairs has been missed. Both thresholds are ours: the paper shows "
-    "a video.",
+    "reported pair, and for how many frames a region of 8 or more pairs has been missed. Both thresholds are ours.",
     paper=PAPER,
     figure="§3.2, §6",
     caption="Recall within a budget; the paper has no figure of it.",

@@ -77,9 +77,8 @@ def _faster(result: ExperimentResult, rival: str) -> Verdict:
     if rival == AABB:
         theirs = [f"{time:g}" for time in TABLE["aabb_ms"]]
     else:
-        theirs = [f"{built:g}/{asked:g}" for built, asked in zip(TABLE["obb_build_ms"], TABLE["obb_query_ms"], strict=True)] + [
-            "N/A"
-        ]
+        columns = zip(TABLE["obb_build_ms"], TABLE["obb_query_ms"], strict=True)
+        theirs = [*(f"{build:g}/{query:g}" for build, query in columns), "N/A"]
     verdict.printed = ", ".join(
         f"{pair}: {time} ms, shells {times[-1]:g}" for (pair, times), time in zip(_printed("shells_ms"), theirs, strict=True)
     )
@@ -116,14 +115,14 @@ def row_in_words(result: ExperimentResult, value: Value) -> str:
     boxes, ours = mean_time(result, value, AABB), mean_time(result, value, MODERN)
     words = [
         f"AABB {ms(boxes)}" if boxes == boxes else "",
-        f"OBB {words}" if (words := _built_and_asked(result, value)) else "",
+        f"OBB {words}" if (words := _build_and_query(result, value)) else "",
         "shells " + "/".join("–" if time != time else ms(time).removesuffix(" ms") for time in shells) + " ms",
         f"{MODERN} {ms(ours)}" if ours == ours else "",
     ]
     return f"{value}: {', '.join(word for word in words if word)}"
 
 
-def _built_and_asked(result: ExperimentResult, value: Value) -> str:
+def _build_and_query(result: ExperimentResult, value: Value) -> str:
     """Return mean construction and query time of the OBB tree, as in the paper.
 
     For deforming bodies both are of the first replay: times of two replays may have a negative difference.
@@ -133,10 +132,10 @@ def _built_and_asked(result: ExperimentResult, value: Value) -> str:
         return ""
     count = max(1, len(run.counters))
     if pair_of(value)[1]:
-        built, asked = (1e-6 * run.total(counter) / count for counter in (BUILD, QUERY))
+        build, query = (1e-6 * run.total(counter) / count for counter in (BUILD, QUERY))
     else:
-        built, asked = run.prepare_seconds or 0.0, mean_time(result, value, OBB)
-    return f"{ms(built).removesuffix(' ms')}/{ms(asked)}{_over(result, value, OBB)}"
+        build, query = run.prepare_seconds or 0.0, mean_time(result, value, OBB)
+    return f"{ms(build).removesuffix(' ms')}/{ms(query)}{_over(result, value, OBB)}"
 
 
 def _over(result: ExperimentResult, value: Value, label: str) -> str:
@@ -160,7 +159,7 @@ def _against(result: ExperimentResult, value: Value, rival: str) -> str:
     theirs, ours = mean_times(result, value, (rival, LAST))
     if theirs != theirs or ours != ours:
         return ""
-    words = _built_and_asked(result, value) if rival == OBB else ms(theirs) + _over(result, value, rival)
+    words = _build_and_query(result, value) if rival == OBB else ms(theirs) + _over(result, value, rival)
     return f"{value}: {words}, shells {ms(ours)}"
 
 

@@ -65,8 +65,7 @@ EXPERIMENT = Experiment(
     name="voxmap/fig_07",
     title="Stellated dodecahedra and icosahedra collide",
     about="Two stellated dodecahedra, and two icosahedra, of radius 1 approach, collide and part, with an accuracy of 0.1. In the "
-    "pictures one body is shown with its point shell, the other by the filled voxels at its surface; shell points that hit are "
-    "red.",
+    "pictures one body has its point shell, the other its filled surface voxels; shell points that hit are red.",
     paper=PAPER,
     figure="fig. 7",
     caption="Concave and convex bodies before, during and after a collision, with their point shells and voxmaps.",

@@ -124,8 +124,7 @@ EXPERIMENT = Experiment(
     about="Two polytopes of 36 faces move about a cube, near each other. Their maps have 12,650 voxels, their shells the points of "
     "table 1 and up to a million. The look-up of the paper, every point in every frame, against that of this package, which skips "
     "groups of points; a yardstick with the same work at every value measures the machine's pace. A shell much coarser than the "
-    "map misses contacts, in the paper too. Times are of replayed motions: detection alone. The paper's include motion and "
-    "response.",
+    "map misses contacts, in the paper too. Detection alone is timed; the paper times motion and response, too.",
     paper=PAPER,
     figure="fig. 12",
     caption="Update rate of a pair of bodies against the points of the shell, with the map fixed at 12,672 voxels, logarithmic "

@@ -183,8 +183,7 @@ def _coherence(result: ExperimentResult) -> Verdict:
         verdict.why = (
             f"Of {len(many)} numbers of bodies beyond {beyond} coherent boxes are slower by more than {AHEAD - 1:.0%} with "
             f"{_counts(slower) or 'none'} and faster with {_counts(faster) or 'none'}; at {many[-1]:,g} they take "
-            f"{behind[many[-1]]:.2f} times the time of fast boxes, with {tests[COHERENT]:,.0f} box tests against "
-            f"{tests[FAST]:,.0f}."
+            f"{behind[many[-1]]:.2f} times as long as fast boxes, with {tests[COHERENT]:,.0f} against {tests[FAST]:,.0f} box tests."
         )
     return verdict
 
@@ -244,8 +243,7 @@ EXPERIMENT = Experiment(
     about="Polytopes of 36 faces fill 2.5 % of a cube of 100 units, move up to a tenth of their radius per frame, bounce off its "
     "walls and exchange velocities. Accuracy is 1 unit. The paper's look-up behind each of its pruners, 1,000 frames replayed "
     "three times; beyond 256 bodies 256,000 body frames, and for slow pruners as many frames as 7 seconds allow. A pruner that "
-    "needs more than 1 s for a frame is skipped from then on. Detection alone is timed; the paper's times include motion and "
-    "response.",
+    "needs more than 1 s for a frame is skipped from then on. Detection alone is timed; the paper times motion and response, too.",
     paper=PAPER,
     figure="fig. 14",
     caption="Update rate against the number of bodies, for all pairs, bounding spheres, fast and coherent axis-aligned boxes and "
