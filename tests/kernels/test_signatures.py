@@ -47,6 +47,7 @@ SEVERAL = {
     "jostle.methods.wide_tree.lanes.points_at inner",
     # numbers of either width
     "jostle.kernels.numbers.as_float64 inner",
+    "jostle.kernels.numbers.as_int64 inner",
     "jostle.methods.wide_tree.lanes.in_every_lane inner",
 }
 

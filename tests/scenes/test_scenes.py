@@ -414,7 +414,7 @@ def test_the_page_about_scenes_lists_them_all_with_their_parameters():
     for name, maker in scenes.SCENES.items():
         (line,) = [line for line in page.splitlines() if line.startswith(f"| `{name}` |")]
         for parameter in inspect.signature(maker).parameters:
-            assert f"`{parameter}`" in line or f"`{parameter}`" in page.partition("All of them take")[2].partition("\n\n")[0], (
+            assert f"`{parameter}`" in line or f"`{parameter}`" in page.partition("All scenes take")[2].partition("\n\n")[0], (
                 name,
                 parameter,
             )

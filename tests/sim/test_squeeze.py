@@ -152,7 +152,7 @@ def test_a_squeeze_on_the_command_line(jostle, tmp_path):
     ("arguments", "message"),
     [
         (["squeeze(colour=red)"], "scene squeeze has no setting 'colour'; it has faces"),
-        (["squeeze", "--response", "exchange"], "--response is for rigid bodies; with squeeze there are --frames"),
+        (["squeeze", "--response", "exchange"], "--response is for rigid bodies; squeeze takes --frames"),
         (["squeeze", "--gravity", "0", "0", "-1"], "--gravity is for rigid bodies"),
         (["squeeze(press=2)"], "press is 2.0"),
         (["squeeze(finer=2)"], "SoftMaterial: finer is 2"),
