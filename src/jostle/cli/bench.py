@@ -32,7 +32,8 @@ def peers(
     scenario: Annotated[
         list[str] | None,
         typer.Option(
-            help="pair-all, pair-first, build, deform, self, distance, batch-poses, n-body; may be repeated. All by default.",
+            help="pair-all, pair-first, build, deform, self, distance, batch-poses, n-body or continuous; may be repeated. "
+            "All by default.",
             show_default=False,
         ),
     ] = None,
