@@ -82,6 +82,7 @@ def scaled_again_and_again(x, short):
 @pytest.mark.skipif(JIT_DISABLED, reason="needs compiled kernels")
 def test_literals_and_short_integers_travel_as_int64():
     assert scaled_again_and_again(5, -7) == -1050
+    scaled_again_and_again.entry.recompile()  # from the cache, it would not look at what it calls
     assert len(scaled.inner.overloads) == 1
 
 
