@@ -73,10 +73,10 @@ def sweep_all(boxes: SortedBoxes, pairs: Ints) -> tuple[int, int, Ints]:
     def search(pairs: Ints) -> int:
         def step(state: NDArray[np.int64], operations: int) -> tuple[bool, int]:
             place, found, tests = sweep(boxes, int(state[0]), pairs, int(state[1]), operations)
-            state[:] = place, found, state[2] + tests
+            state[0], state[1], state[2] = place, found, state[2] + tests
             return bool(place == len(boxes.body)), max(1, tests)
 
-        state[:] = 0
+        state.fill(0)
         run_in_slices(step, state, SLICE)
         return int(state[1])
 

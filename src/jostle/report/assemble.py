@@ -142,6 +142,8 @@ def report_of_bodies(
     pairs: CandidatePairs, met: NDArray[Any], kind: NDArray[np.uint8], distance: Floats, counters: Counters
 ) -> Report:
     """Return the report of the pairs that `met` selects, for methods without faces."""
+    if len(met) == 0:
+        return Report(Pairs.empty(), counters=counters)
     body_a, body_b = pairs.body_a[met], pairs.body_b[met]
     found = Pairs(body_a=body_a, body_b=body_b, kind=kind, rows=np.zeros(len(body_a), np.int32), distance=distance)
     return Report(found, counters=counters)

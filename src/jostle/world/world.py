@@ -369,7 +369,8 @@ class World:
             is itself.__class__ is adjacent.__class__ is motion.__class__ is all_contacts.__class__ is separation.__class__
             is budget.__class__ is Default and not unknown
         ):  # fmt: skip
-            refuse_options(World.detect, unknown)
+            if unknown:
+                refuse_options(World.detect, unknown)
             options = (rows, clearance, solid, self_collision, itself, adjacent, motion, all_contacts, separation, budget)
             query = checked_query(query, options)
         elif query.__class__ is not Query:

@@ -137,9 +137,10 @@ class ClosestFeaturesDetector(Detector):
     def detect(self, frame: Frame, query: Query) -> Report:
         """Find the cubes that overlap, then the closest features of each pair."""
         pairs = self._pairs_that_may_meet(frame, query.clearance)
-        found, work = self._settle(pairs, frame, query.clearance, query.rows == "any")
+        found, steps, fallbacks = self._settle(pairs, frame, query.clearance, query.rows == "any")
         self._memory.remember(pairs, found.features)
-        counters = work + Counters(body_pairs=len(pairs.body_a), box_tests=self._candidates.box_tests)
+        box_tests = self._candidates.box_tests
+        counters = Counters(body_pairs=len(pairs.body_a), box_tests=box_tests, distance_tests=steps, look_ups=fallbacks)
         met = np.flatnonzero(found.kind)[: 1 if query.rows == "any" else None]
         return report_of_bodies(pairs, met, found.kind[met], found.distance[met], counters)
 
@@ -154,8 +155,11 @@ class ClosestFeaturesDetector(Detector):
 
     def _settle(
         self, pairs: CandidatePairs, frame: Frame, clearance: float, only_one: bool = False
-    ) -> tuple[SettledPairs, Counters]:
-        """Walk to the closest features of pairs; `only_one` stops at the first to report."""
+    ) -> tuple[SettledPairs, int, int]:
+        """Walk to the closest features of pairs; `only_one` stops at the first to report.
+
+        Returns the pairs, the steps, and how many pairs the fallback settled.
+        """
         count = len(pairs.body_a)
         features = self._memory.recall(pairs) if self._method.warm_start else np.full((count, 2), np.nan)
         out = SettledPairs(np.zeros(count, np.uint8), np.full(count, np.nan), np.full((count, 6), np.nan), features)
@@ -177,7 +181,7 @@ class ClosestFeaturesDetector(Detector):
 
         run_in_slices(step, numbers, FIRST_SLICE)
         _, steps, _ = numbers.tolist()
-        return out, Counters(distance_tests=steps, look_ups=fallbacks)
+        return out, steps, fallbacks
 
     def _fall_back(self, pair: int, frame: Frame, clearance: float, pairs: CandidatePairs, out: SettledPairs) -> None:
         """Settle a pair by the fallback; the features are those at the closest points."""
@@ -198,7 +202,7 @@ class ClosestFeaturesDetector(Detector):
         """
         low, high = sorted((body_a, body_b))
         pair = CandidatePairs(np.array([low], np.int32), np.array([high], np.int32))
-        found, _ = self._settle(pair, frame, 0.0)
+        found, _, _ = self._settle(pair, frame, 0.0)
         ends, points = {}, found.points.reshape(2, 3)
         if found.distance[0] == 0.0:  # within rounding: one point for both
             points[0] = points[1] = points[0] + 0.5 * (points[1] - points[0])
@@ -212,6 +216,6 @@ class ClosestFeaturesDetector(Detector):
         """Show the closest features and points of all pairs whose cubes overlap."""
         cast.as_choice(what, ("",), "what")
         pairs = self._pairs_that_may_meet(frame, 0.0)
-        found, _ = self._settle(pairs, frame, 0.0)
+        found, _, _ = self._settle(pairs, frame, 0.0)
         numbers = list(zip(pairs.body_a.tolist(), pairs.body_b.tolist(), strict=True))
         return overlay_of(frame, self._shapes, numbers, found.features, found.points)
