@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import InitVar, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from jostle import cast
@@ -15,7 +15,7 @@ RESPONSES = ("show", "push", "bounce", "deform")
 NOTHING = "nothing"  # no overlay
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Settings:
     """All settings of a session.
 
@@ -33,25 +33,46 @@ class Settings:
     contacts : bool
         Show points and normals of contacts.
     itself : bool, optional
-        Older name of `self_collision`.
+        Older name of `self_collision`; it wins, so that `replace` takes it too.
     """
 
-    method: str = DEFAULT_METHOD
-    clearance: float = 0.0
-    solid: bool = False
-    self_collision: bool = False
-    budget: float = 0.0
-    respond: str = "show"
-    overlay: str = NOTHING
-    contacts: bool = False
-    itself: InitVar[bool | None] = None
+    method: str
+    clearance: float
+    solid: bool
+    self_collision: bool
+    budget: float
+    respond: str
+    overlay: str
+    contacts: bool
 
-    def __post_init__(self, itself: bool | None) -> None:
-        if itself is not None:
-            object.__setattr__(self, "self_collision", cast.as_flag(itself, "itself"))
-        object.__setattr__(self, "clearance", cast.as_length(self.clearance, "clearance"))
-        object.__setattr__(self, "budget", cast.as_length(self.budget, "budget"))
-        cast.as_choice(self.respond, RESPONSES, "respond")
+    def __init__(
+        self,
+        method: str = DEFAULT_METHOD,
+        clearance: float = 0.0,
+        solid: bool = False,
+        self_collision: bool = False,
+        budget: float = 0.0,
+        respond: str = "show",
+        overlay: str = NOTHING,
+        contacts: bool = False,
+        *,
+        itself: bool | None = None,
+    ) -> None:
+        self.__dict__.update(
+            method=method,
+            clearance=cast.as_length(clearance, "clearance"),
+            solid=solid,
+            self_collision=self_collision if itself is None else cast.as_flag(itself, "itself"),
+            budget=cast.as_length(budget, "budget"),
+            respond=cast.as_choice(respond, RESPONSES, "respond"),
+            overlay=overlay,
+            contacts=contacts,
+        )
+
+    @property
+    def itself(self) -> bool:
+        """The older name of `self_collision`."""
+        return self.self_collision
 
     def made_method(self) -> Method:
         """Return the method, or raise if its text is wrong."""
