@@ -14,6 +14,7 @@ from jostle.broad_phase.volumes import Volumes
 from jostle.geometry.aabb import box_of_points, world_boxes_into
 from jostle.geometry.vector import Vec3
 from jostle.interface.frame import Bodies, Frame
+from jostle.interface.shape_numbers import number_shapes
 from jostle.kernels.arrays import read_only_view
 from jostle.shapes.mesh import Mesh
 
@@ -40,11 +41,10 @@ class LocalBoxes:
         Centres are (n,3), radii (n,), inf for deforming bodies.
         """
         centre = 0.5 * self._lower + 0.5 * self._upper
-        known: dict[int, float] = {}
-        for mesh, middle in zip(self._bodies.meshes, centre.tolist(), strict=True):
-            if id(mesh) not in known:
-                known[id(mesh)] = float(farthest_from(read_only_view(_used_vertices(mesh)), Vec3(*middle))[1])
-        radius = np.array([known[id(mesh)] for mesh in self._bodies.meshes])
+        first, mesh_of_body = number_shapes(self._bodies.meshes)
+        used = [read_only_view(_used_vertices(self._bodies.meshes[body])) for body in first]
+        reach = [farthest_from(points, Vec3(*centre[body].tolist()))[1] for body, points in zip(first, used, strict=True)]
+        radius = np.array(reach)[mesh_of_body]
         radius[self._bodies.deforming] = np.inf
         return read_only_view(centre), read_only_view(radius)
 
@@ -70,8 +70,9 @@ class LocalBoxes:
     def spheres(self, frame: Frame) -> tuple[Floats, Floats]:
         """Return centres (n,3) and radii (n,) of world spheres; the first call fits them."""
         if self._table is None:
-            points = {id(mesh): _used_vertices(mesh) for mesh in self._bodies.meshes}
-            self._table = VolumeTable([points[id(mesh)] for mesh in self._bodies.meshes])
+            first, mesh_of_body = number_shapes(self._bodies.meshes)
+            points = [_used_vertices(self._bodies.meshes[body]) for body in first]
+            self._table = VolumeTable([points[number] for number in mesh_of_body.tolist()])
         for body in frame.bodies.deforming:
             vertices = frame.vertices[body]
             if vertices is not self._in_table.get(body):

@@ -19,6 +19,7 @@ from jostle._types import Floats
 from jostle.geometry.aabb import box_of_points
 from jostle.geometry.rigid import SMALLEST_WORLD_COORDINATE
 from jostle.geometry.vector import Vec3, dot, minus, point_at, write_point
+from jostle.interface.shape_numbers import number_shapes
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 
@@ -39,12 +40,10 @@ class VolumeTable:
     """
 
     def __init__(self, vertices: Sequence[Floats]) -> None:
-        known: dict[int, tuple[Floats, float]] = {}
-        for points in vertices:
-            if id(points) not in known:
-                known[id(points)] = sphere_of(points)
-        self.centre = np.array([known[id(points)][0] for points in vertices]).reshape(-1, 3)
-        self.radius = np.array([known[id(points)][1] for points in vertices], dtype=np.float64)
+        first, sphere_of_body = number_shapes(vertices)
+        spheres = [sphere_of(vertices[body]) for body in first]
+        self.centre = np.array([centre for centre, _ in spheres]).reshape(-1, 3)[sphere_of_body]
+        self.radius = np.array([radius for _, radius in spheres], dtype=np.float64)[sphere_of_body]
 
     def __len__(self) -> int:
         return len(self.radius)
