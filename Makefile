@@ -22,6 +22,7 @@ help:
 	@echo "make demo         install, then the tour: one scene through every method, a page with pictures, the viewer"
 	@echo "make test         install, then run the whole test suite"
 	@echo "make quick        under a minute, for the edit loop: one case of every quick test"
+	@echo "make durations    run it and record the slow tests, which make quick leaves out"
 	@echo "make pictures     make the pictures of docs/gallery.md again"
 	@echo "make install      set up .venv only"
 	@echo "make lint types imports boundscheck plain wheel   the extra passes of continuous integration"
@@ -123,4 +124,4 @@ dependencies: $(VENV)/.installed-dev
 	$(BIN)/python docs/make_dependencies.py
 
 clean:
-	rm -rf $(VENV) dist build out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) dist build out .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

@@ -69,15 +69,19 @@ def truth(scene, seed):
     }
 
 
-def serves(method, scene):
-    return scene not in DEFORMING or Serve.DEFORM in method.traits.serves
+def every_method_in(scenes):
+    """Every certified method in each of these scenes that it serves."""
+    served = [
+        pytest.param(method, scene, id=f"{scene}-{name}")
+        for scene in scenes
+        for name, method in CERTIFIED.items()
+        if scene not in DEFORMING or Serve.DEFORM in method.traits.serves
+    ]
+    return pytest.mark.parametrize(("method", "scene"), served)
 
 
-@every_method
-@pytest.mark.parametrize("scene", STRAIGHT)
+@every_method_in(STRAIGHT)
 def test_straight_motions_have_every_contact_of_the_rational_oracle_in_time_and_no_other(method, scene):
-    if not serves(method, scene):
-        pytest.skip("the method does not serve deforming bodies")
     for seed in range(2):
         expected = truth(scene, seed)
         rows = rows_of(fill(scene, method, seed).detect(motion=True, all_contacts=True))
@@ -87,11 +91,8 @@ def test_straight_motions_have_every_contact_of_the_rational_oracle_in_time_and_
     assert bool(rows) == (scene not in FREE)
 
 
-@every_method
-@pytest.mark.parametrize("scene", STRAIGHT)
+@every_method_in(STRAIGHT)
 def test_straight_motions_equal_brute_force_to_the_byte(method, scene):
-    if not serves(method, scene):
-        pytest.skip("the method does not serve deforming bodies")
     for seed in range(2):
         first, whole = brute_force(scene, seed), brute_force(scene, seed, all_contacts=True)
         assert rows_of(fill(scene, method, seed).detect(motion=True)) == first
@@ -124,11 +125,8 @@ def motion_of(world, body, ends):
     return sampled.rigid(body.mesh, start, end)
 
 
-@every_method
-@pytest.mark.parametrize("scene", [*TURNING, "shifted soups", "deforming spheres", "deforming and rigid"])
+@every_method_in([*TURNING, "shifted soups", "deforming spheres", "deforming and rigid"])
 def test_no_time_is_later_than_dense_sampling_or_early_by_more_than_the_tolerance(method, scene):
-    if not serves(method, scene):
-        pytest.skip("the method does not serve deforming bodies")
     for seed in range(2):
         world = fill(scene, method, seed)
         frame = world._frame()
@@ -172,11 +170,8 @@ def test_workers_change_nothing(method):
         assert rows_of(fill(scene, method, 1, workers=2).detect(motion=True)) == rows_of(fill(scene, method, 1).detect(motion=True))
 
 
-@every_method
-@pytest.mark.parametrize("scene", SCENES)
+@every_method_in(SCENES)
 def test_rows_first_pairs_and_any_agree_with_all_rows(method, scene):
-    if not serves(method, scene):
-        pytest.skip("the method does not serve deforming bodies")
     whole = fill(scene, method, 0).detect(motion=True)
     everything = fill(scene, method, 0).detect(motion=True, all_contacts=True)
     assert list(everything.pairs) == list(whole.pairs)
@@ -335,11 +330,8 @@ def _moved(method, a, b, start, end):
     return world
 
 
-@every_method
-@pytest.mark.parametrize("scene", ["shifted soups", "turning tori", "deforming spheres"])
+@every_method_in(["shifted soups", "turning tori", "deforming spheres"])
 def test_with_a_separation_bodies_stop_where_their_distance_falls_to_it(method, scene):
-    if not serves(method, scene):
-        pytest.skip("the method does not serve deforming bodies")
     separation = 0.05
     for seed in range(2):
         world = fill(scene, method, seed)

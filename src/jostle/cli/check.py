@@ -31,7 +31,7 @@ _SENTENCES = {
 
 
 def check(
-    a: Annotated[Path, typer.Argument(help="First mesh: STL, OBJ, PLY, OFF, GLB or RAW.", show_default=False)],
+    a: Annotated[Path, typer.Argument(help="First mesh: STL, OBJ, PLY, OFF, RAW, glTF, GLB, 3MF or Collada.", show_default=False)],
     b: Annotated[Path, typer.Argument(help="Second mesh.", show_default=False)],
     pose_b: Annotated[
         str | None, typer.Option(help="Pose of B: 16 numbers, row by row, separated by spaces or commas.", show_default=False)
