@@ -275,3 +275,10 @@ def test_the_table_of_methods_in_the_readme_is_that_of_the_traits():
 
     readme = (Path(__file__).parents[2] / "README.md").read_text()
     assert as_markdown() in readme
+
+
+def test_the_stored_table_of_methods_is_that_of_the_traits():
+    from jostle.cli.methods import STORED, as_markdown, rows, stored_rows
+
+    assert STORED.read_text(encoding="utf-8") == as_markdown() + "\n"
+    assert stored_rows() == rows()
