@@ -16,7 +16,7 @@ OURSELVES := $(PIP) --no-deps --no-build-isolation --editable .
 WARMUP := $(BIN)/jostle warmup
 PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal $(MEASURED)
 
-.PHONY: help install demo pictures test quick durations coverage lint types imports boundscheck plain wheel lock dependencies architecture fuzz clean
+.PHONY: help install demo pictures test quick durations coverage lint types imports boundscheck plain without-numba wheel lock dependencies architecture fuzz clean
 
 help:
 	@echo "make demo         install, then the tour: one scene through every method, a page with pictures, the viewer"
@@ -25,7 +25,7 @@ help:
 	@echo "make durations    run it and record the slow tests, which make quick leaves out"
 	@echo "make pictures     make the pictures of docs/gallery.md again"
 	@echo "make install      set up .venv only"
-	@echo "make lint types imports boundscheck plain wheel   the extra passes of continuous integration"
+	@echo "make lint types imports boundscheck plain without-numba wheel   the extra passes of continuous integration"
 	@echo "make fuzz         mutated files, edited worlds, hostile messages; SECONDS=600 for ten minutes of each format"
 	@echo "make lock         resolve the lock files again, with hashes; then make dependencies for the table of licences"
 
@@ -88,6 +88,15 @@ boundscheck: $(VENV)/.installed-dev
 # The small tests with every kernel as plain Python.
 plain: $(VENV)/.installed-dev
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -m small
+
+# The wheel where Numba is not installed: what starts, what refuses with a cure, and the core's small tests as plain Python.
+WITHOUT := $(VENV)/without-numba/bin/python -m
+without-numba: wheel
+	$(PYTHON) -m venv --clear $(VENV)/without-numba
+	$(WITHOUT) pip install --quiet numpy typer rich pytest hypothesis
+	$(WITHOUT) pip install --quiet --no-deps dist/jostle-*-py3-none-any.whl
+	$(WITHOUT) pytest -q tests/kernels/test_without_numba.py tests/architecture/test_start.py tests/cli/test_cache.py
+	NUMBA_DISABLE_JIT=1 $(WITHOUT) pytest -q -m small tests/interface tests/report tests/world tests/contract
 
 # Which lines of jostle no test reaches, after passes that were measured: make test plain MEASURED="--cov --cov-append --cov-report="
 # The pass without a compiler counts the lines of kernels.

@@ -3,25 +3,28 @@
 Everything that takes a method (`World`, the commands, the laboratory, the viewer) takes "voxmap", "voxmap(accuracy=0.01)" and
 "package.module:Class". A method of jostle has the name of its folder and is imported when it is chosen. One from outside is named
 by its module and class, or gets a short name from `register`.
+
+The names alone need neither NumPy nor a method: the help of a command lists them.
 """
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jostle.cast import has, shown
 from jostle.errors import InputError
-from jostle.interface.method import Method
 from jostle.settings_text import ParsedObject, parse_object
+
+if TYPE_CHECKING:
+    from jostle.interface.method import Method
 
 DEFAULT_METHOD = "wide_tree"
 QUERY_OPTIONS = {"motion": False, "separation": 0.0, "workers": 1}  # query options allowed among the settings, with their defaults
 METHOD_MEMBERS = ("traits", "shape_type", "prepare_shape", "start")
 
 
-class MethodTable(Mapping[str, type[Method]]):
+class MethodTable(Mapping[str, "type[Method]"]):
     """The method classes by name, each imported when it is looked up."""
 
     def __init__(self, places: Mapping[str, str]) -> None:
@@ -93,6 +96,8 @@ def register(name: str, method: type[Method]) -> None:
     >>> world = jostle.World("mine(level=3)")
     """
     if not isinstance(name, str) or not name.isidentifier():
+        from jostle.cast import shown
+
         raise InputError(f"register: name is {shown(name)}; it must be an identifier such as 'my_method'")
     _check_class(method, f"register: method {name!r}")
     if name in METHODS and METHODS.place_of(name) != class_path(method):
@@ -101,6 +106,8 @@ def register(name: str, method: type[Method]) -> None:
 
 
 def _check_class(method: Any, owner: str) -> None:
+    from jostle.cast import has, shown
+
     if not isinstance(method, type) or not has(method, *METHOD_MEMBERS):
         raise InputError(
             f"{owner} is {shown(method)}; it must be a class with the members of jostle.Method: {', '.join(METHOD_MEMBERS)}"
@@ -149,6 +156,8 @@ def method_without_options(text: str | None, owner: str, reason: str) -> Method 
 
 def method_of(value: str | Method | None) -> Method:
     """Return a method by name with settings, an instance itself, or the default."""
+    from jostle.cast import has, shown
+
     if value is None:
         value = DEFAULT_METHOD
     if isinstance(value, str):

@@ -275,3 +275,23 @@ def test_the_table_of_methods_in_the_readme_is_that_of_the_traits():
 
     readme = (Path(__file__).parents[2] / "README.md").read_text()
     assert as_markdown() in readme
+
+
+def test_the_stored_table_of_methods_is_that_of_the_traits():
+    from jostle.cli.methods import STORED, as_markdown, rows, stored_rows
+
+    assert STORED.read_text(encoding="utf-8") == as_markdown() + "\n"
+    assert stored_rows() == rows()
+
+
+def test_a_warm_up_without_a_compiler_names_a_few_kernels_and_the_cure(tmp_path):
+    environment = os.environ | {"JOSTLE_COMPILE": "never", "JOSTLE_CACHE_DIR": str(tmp_path)}
+    environment.pop("NUMBA_DISABLE_JIT", None)
+    refused = in_a_process("warmup", env=environment)
+    assert refused.returncode == 2
+    first, *entries, last = refused.stderr.splitlines()
+    assert first == "jostle: some kernels did not compile:"
+    assert len(entries) == 3
+    assert all("Unsupported: " in entry and "unset JOSTLE_COMPILE" in entry for entry in entries)
+    assert last.startswith("and ")
+    assert not list(tmp_path.iterdir())

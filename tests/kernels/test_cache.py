@@ -17,6 +17,7 @@ import pytest
 
 import jostle
 from jostle.kernels import cache
+from jostle.kernels.cache_folder import VERSIONS
 from jostle.kernels.cache_state import CacheStatistics
 
 pytestmark = pytest.mark.long  # and a pass with checked indices would only repeat it: the processes here have settings of their own
@@ -76,7 +77,8 @@ class Trial:
             Path(cache.__file__).parent, self.folder / "jostle" / "kernels", ignore=shutil.ignore_patterns("__pycache__")
         )
         (self.folder / "jostle" / "__init__.py").write_text("")
-        shutil.copy(Path(jostle.__file__).parent / "_types.py", self.folder / "jostle")  # kernels stand on nothing else
+        for name in ("_types.py", "errors.py"):  # kernels stand on nothing else
+            shutil.copy(Path(jostle.__file__).parent / name, self.folder / "jostle")
         return self
 
     def copy(self, folder: Path) -> Trial:
@@ -96,7 +98,7 @@ class Trial:
 
     @property
     def files(self) -> list[Path]:
-        return sorted(self.cache.glob("trial-kernels-*/*"))
+        return sorted(file for file in self.cache.glob("trial-kernels-*/*") if file.name != VERSIONS)
 
 
 def answer_of(process: subprocess.Popen[str]) -> dict:
@@ -315,6 +317,27 @@ def test_damaged_and_swapped_files_are_misses_and_old_directories_go(filled, tmp
     assert (repaired["hits"], repaired["saves"]) == (0, 4)
     assert len(list(trial.cache.iterdir())) == 1 + cache.KEPT_DIRECTORIES
     assert trial.run() == {"answer": RIGHT, "hits": 3, "misses": 0, "saves": 0, "failures": {}}
+
+
+CLEAR = """
+import json
+import numpy as np
+from trial.caller import outer, twice, square
+from jostle.kernels.cache_folder import clear_cache
+from jostle.kernels.jit import cache_statistics
+first = outer(np.arange(4.0), 2)
+cleared = clear_cache()
+answer = [first, twice(4.0), square(5.0), outer(np.arange(4.0), 2)]
+print(json.dumps({"answer": answer[:3], "again": answer[3], "cleared": cleared, **cache_statistics.as_dict()}))
+"""
+
+
+def test_a_process_whose_cache_is_cleared_compiles_and_saves_again(filled, tmp_path):
+    trial = filled.copy(tmp_path)
+    cleared = trial.run(script=CLEAR)
+    assert cleared == {"answer": RIGHT, "again": 7.0, "cleared": [4, 0], "hits": 1, "misses": 2, "saves": 2, "failures": {}}
+    assert_whole(trial.files)
+    assert len(trial.files) == 2
 
 
 def test_six_processes_started_together_agree_and_leave_whole_files(tmp_path):

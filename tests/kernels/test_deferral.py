@@ -415,6 +415,24 @@ def test_a_process_that_is_forked_while_numba_is_imported_can_compile(chained, m
     assert (process.returncode, said) == (0, "")
 
 
+def test_a_fork_waits_for_the_compiler_that_an_import_has_just_made(monkeypatch):
+    made, compiler_lock = [], threading.RLock()
+
+    class ImportLock:
+        def acquire(self):
+            made.append(compiler_lock)  # the import has ended meanwhile
+
+        def release(self):
+            pass
+
+    monkeypatch.setattr(deferral, "_import_lock", ImportLock())
+    monkeypatch.setattr(deferral, "_compiler_lock", lambda: made[0] if made else None)
+    deferral._hold_before_fork()
+    assert deferral._held_for_fork[1:] == [compiler_lock]
+    deferral._release_after_fork()
+    assert deferral._held_for_fork == []
+
+
 MADE_BY_THE_IMPORT = """
 import sys
 from jostle.kernels.deferral import load_numba

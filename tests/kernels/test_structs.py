@@ -511,7 +511,7 @@ arrays = made(3)
 assert interpreted(from_row)(Pool.table(**arrays).table[0]) != 0.0
 try:
     from_row(Pool.table(**arrays).table[0])
-except ImportError:
+except jostle.Unsupported:
     print("as it should be")
 """
 

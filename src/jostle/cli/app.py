@@ -8,6 +8,7 @@ import typer
 
 import jostle
 from jostle.cli.bench import bench
+from jostle.cli.cache import cache
 from jostle.cli.check import check
 from jostle.cli.demo import demo
 from jostle.cli.fit import fit
@@ -45,7 +46,7 @@ def _options(
     """Handle options before a command; the help text is the application's."""
 
 
-for command in (check, methods, warmup, demo, fit, sim, shot, view):  # in the order a newcomer meets them
+for command in (check, methods, warmup, cache, demo, fit, sim, shot, view):  # in the order a newcomer meets them
     app.command()(command)
 app.add_typer(lab, name="lab")
 app.add_typer(bench, name="bench")

@@ -14,7 +14,6 @@ from typing import Annotated
 
 import typer
 
-from jostle.atomic_file import write_text
 from jostle.cli.console import open_console, print_machine, progress_bar
 from jostle.cli.targets import check_target
 from jostle.errors import InputError
@@ -57,6 +56,7 @@ def peers(
     Needs the extra "bench". Same meshes and poses, one thread and one process each, interleaved rounds, medians. Answers are
     checked against an exact reference. Ctrl-C prints the results so far.
     """
+    from jostle.atomic_file import write_text
     from jostle.bench.machine import describe_machine
     from jostle.bench.markdown import as_markdown
     from jostle.bench.peers import PEERS
@@ -105,6 +105,7 @@ def robust(
 
     Each case runs in its own process. Exit status: 0 all outcomes are as required, 1 some are not.
     """
+    from jostle.atomic_file import write_text
     from jostle.bench import robust as bad_input
     from jostle.bench.machine import describe_machine
     from jostle.cli.warmup import compile_with_progress

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 import typer
 
 from jostle.cli.console import open_console, progress_bar
@@ -15,12 +14,12 @@ from jostle.cli.names import on_terminal
 from jostle.cli.targets import check_target
 from jostle.errors import InputError
 from jostle.registry import name_of
-from jostle.world.world import World
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from jostle.fitting import RecordedPath, Step, Touch, Walk
+    from jostle.world.world import World
 
 
 def fit(
@@ -165,6 +164,8 @@ def _walk(console: Console, world: World, move: str, route: RecordedPath, gap: f
 
 
 def _print(console: Console, done: Walk, milliseconds: list[float], cut: bool) -> None:
+    import numpy as np
+
     end, last = done.end, len(done.path) - 1
     if len(milliseconds) > 2:  # without the start, and the first step, which loads the code
         worst = 2 + int(np.argmax(milliseconds[2:]))
@@ -190,6 +191,7 @@ def _print(console: Console, done: Walk, milliseconds: list[float], cut: bool) -
 
 
 def _print_touch(console: Console, body: str, touch: Touch) -> None:
+    import numpy as np
     from rich.table import Table
 
     from jostle.fitting.trace import feature_text
@@ -202,6 +204,8 @@ def _print_touch(console: Console, body: str, touch: Touch) -> None:
 
 
 def _draw(picture: Path, world: World, done: Walk) -> None:
+    import numpy as np
+
     from jostle.render.camera import Camera
     from jostle.render.picture import save_picture
 

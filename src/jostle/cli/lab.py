@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jostle.atomic_file import write_text
 from jostle.cli.console import open_console, print_machine, progress_shown
 from jostle.cli.targets import check_target
 from jostle.errors import InputError
@@ -137,6 +136,7 @@ def report(
     ] = None,
 ) -> None:
     """Make one HTML page of all experiments in a results folder."""
+    from jostle.atomic_file import write_text
     from jostle.lab.files import read_results
     from jostle.lab.markdown import verdicts_as_markdown
     from jostle.lab.page import write_page

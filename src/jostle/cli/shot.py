@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from jostle.cli.check import pose_from_options
 from jostle.cli.console import open_console, progress_bar
 from jostle.cli.names import on_terminal
 from jostle.cli.targets import check_target
@@ -96,6 +95,7 @@ def shot(
     For a method that reports no faces, contact points are red; if it reports no points either, touching bodies are tinted.
     The file is written whole or not at all. Exit status: 0 done, 2 bad input, 130 interrupted.
     """
+    from jostle.cli.pose_options import pose_from_options
     from jostle.pictures import Look
 
     moving = _is_gif(out, gif)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from jostle.cli.console import open_console, progress_bar
@@ -170,6 +169,8 @@ def _run(console: Console, steps: Steps, frames: int, recorder: Recorder | None)
 
 
 def _print(console: Console, done: Run, pulled: bool) -> None:
+    import numpy as np
+
     if not done.complete:
         console.print(f"[yellow]interrupted[/yellow] after {done.frames} frames; the numbers below are for these", highlight=False)
     rows = f", {done.contacts:,} contact rows" if done.contacts else ""

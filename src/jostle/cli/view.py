@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 import typer
 
 from jostle.cli.console import open_console
@@ -99,6 +98,8 @@ def view(
 
 def _session(what: list[str], settings: Settings, fit: bool, separation: float | None) -> Session:
     """Return the session of a command line; check all options before a page is opened."""
+    import numpy as np
+
     from jostle import cast
     from jostle.viewer.session import Session
     from jostle.viewer.settings import overlay_names

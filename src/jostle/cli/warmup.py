@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 MODULE = "jostle.cli.warmups"
+MOST_FAILURES = 3  # in a message: with JOSTLE_COMPILE=never, and without Numba, every entry fails for the same reason
 
 
 def warmup(
@@ -48,5 +49,6 @@ def compile_with_progress(console: Console, processes: int = 2, entries: Sequenc
         assert len(outcomes) == len(WARMUPS if entries is None else entries)
     failed = [f"{name}: {error}" for name, _, error in outcomes if error is not None]
     if failed:
-        raise JostleError("some kernels did not compile: " + "; ".join(failed))
+        more = f"\nand {len(failed) - MOST_FAILURES} more" if len(failed) > MOST_FAILURES else ""
+        raise JostleError("some kernels did not compile:\n" + "\n".join(failed[:MOST_FAILURES]) + more)
     return time.perf_counter() - begin

@@ -36,7 +36,9 @@ from typing import Any
 import numba
 from numba.core import caching, serialize, sigutils, types
 
+from jostle.kernels.cache_folder import note_versions
 from jostle.kernels.cache_state import cache_statistics, user_directory
+from jostle.kernels.compile_setting import check_may_compile
 from jostle.kernels.inner_code import rebuilt
 from jostle.kernels.progress import compile_progress
 from jostle.kernels.sources import (
@@ -49,6 +51,7 @@ from jostle.kernels.sources import (
     plain,
     reached_sources,
     tools_digest,
+    tools_text,
 )
 
 FORMAT = b"jostle kernel 2\n"
@@ -240,13 +243,14 @@ class KernelCache(caching._Cache):
                 file.unlink(missing_ok=True)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the compiled kernel for a signature, or None."""
+        """Return the compiled kernel for a signature, or None to have it compiled."""
         target_context.refresh()
         found = None
         if self._enabled:
             with self._failures_counted("load"):
                 found = self._load(sig, target_context)
         if found is None:
+            check_may_compile(self._name)
             cache_statistics.misses += 1
             compile_progress.miss(self._function, _visible_kernels)
         else:
@@ -353,6 +357,7 @@ class KernelCache(caching._Cache):
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         _used_directory(directory)
         _write_whole(self._file(directory, key), FORMAT + hashlib.sha256(body).digest() + body)
+        note_versions(directory, tools_text())
         prune(base, sources.package, directory.name)
 
 

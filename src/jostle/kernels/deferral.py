@@ -207,10 +207,12 @@ def _hold_before_fork() -> None:
     A process forked meanwhile would wait for it forever. The hook registered last is called first. That of `logging` takes a lock
     that the import of Numba needs, so it must be called after this one.
     """
-    for lock in (_import_lock, _compiler_lock()):
-        if lock is not None:
-            lock.acquire()
-            _held_for_fork.append(lock)
+    _import_lock.acquire()
+    _held_for_fork.append(_import_lock)
+    compiler_lock = _compiler_lock()  # only now: the import that was waited for has made it, and its thread may compile already
+    if compiler_lock is not None:
+        compiler_lock.acquire()
+        _held_for_fork.append(compiler_lock)
 
 
 def _release_after_fork() -> None:

@@ -21,6 +21,7 @@ from jostle.kernels.deferral import stop_if_interrupted, with_signals_deferred
 from jostle.kernels.inner_code import InnerCompiler, set_environments
 from jostle.kernels.jit import Kernel
 from jostle.kernels.progress import compile_progress
+from jostle.kernels.scipy_deferral import import_array_functions
 from jostle.kernels.twins import Twin
 
 FIXED: dict[str, Any] = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
@@ -33,6 +34,7 @@ SHORT = (types.int8, types.int16, types.int32)  # arithmetic on them is that of 
 # Numba creates these contexts, and imports `numpy.ma`, on first use, holding locks that a process forked meanwhile would wait for.
 # Forks wait while this module is imported (`kernels/deferral.py`).
 CONTEXTS: Any = (registry.cpu_target.target_context, registry.cpu_target.typing_context)
+import_array_functions()
 
 
 def argument_type(kind: Any) -> Any:

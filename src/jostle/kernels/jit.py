@@ -1,6 +1,7 @@
 """The decorator `kernel`, which makes every kernel of jostle.
 
-It needs no Numba: the first call imports it, and compiles. A kernel is compiled in up to two forms, each when it is first needed:
+It needs no Numba: the first call imports it, and compiles, or raises `Unsupported` where that is impossible or forbidden
+(`kernels/compile_setting.py`). A kernel is compiled in up to two forms, each when it is first needed:
 
 | form | needed when | has |
 |---|---|---|
@@ -25,6 +26,7 @@ from typing import Any, TypeVar, overload
 
 from jostle.kernels.cache_state import cache_statistics
 from jostle.kernels.cached_property import cached_property
+from jostle.kernels.compile_setting import may_compile, without_numba
 from jostle.kernels.deferral import load_numba
 from jostle.kernels.sources import closure_constants, note_package
 
@@ -72,7 +74,12 @@ class Kernel:
         return self._dispatcher(for_python=False)
 
     def _dispatcher(self, *, for_python: bool) -> Any:
-        return load_numba("jostle.kernels.dispatch").make_dispatcher(self, for_python=for_python)
+        may_compile()  # a setting that means nothing is refused even if all code is in the cache
+        try:
+            dispatch = load_numba("jostle.kernels.dispatch")
+        except ImportError as error:
+            raise without_numba(self.name, error) from error
+        return dispatch.make_dispatcher(self, for_python=for_python)
 
     @property
     def _numba_type_(self) -> Any:  # Numba reads this from globals of unknown type

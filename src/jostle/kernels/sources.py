@@ -250,6 +250,15 @@ def tools_digest() -> str:
     return digest.hexdigest()[:24]
 
 
+def tools_text() -> str:
+    """Return the versions of the tools for people."""
+    import llvmlite
+    import numba
+
+    versions = (("numba", numba.__version__), ("llvmlite", llvmlite.__version__), ("numpy", np.__version__))
+    return ", ".join(f"{name} {version}" for name, version in (*versions, ("Python", sys.version.partition(" ")[0])))
+
+
 class ReachedSources:
     """The modules that a kernel can see, and their digest."""
 

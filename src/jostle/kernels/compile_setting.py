@@ -1,0 +1,48 @@
+"""JOSTLE_COMPILE: whether kernels may be compiled, and what a refusal says.
+
+| value | a kernel without code in the cache |
+|---|---|
+| `foreground`, or none | is compiled while its caller waits |
+| `never` | raises `Unsupported` |
+
+Without Numba every kernel raises `Unsupported`, since code from the cache needs Numba as well. This module needs no Numba.
+"""
+
+from __future__ import annotations
+
+import os
+
+from jostle.errors import InputError, Unsupported
+
+SETTINGS = ("foreground", "never")
+OTHERWISE = "or use method='plain', which needs no compiler"
+
+
+def may_compile() -> bool:
+    """Return whether JOSTLE_COMPILE allows compiling."""
+    setting = os.environ.get("JOSTLE_COMPILE") or SETTINGS[0]
+    if setting not in SETTINGS:
+        raise InputError(f"environment: JOSTLE_COMPILE is {setting!r}; it must be {' or '.join(SETTINGS)}, or not set")
+    return setting != "never"
+
+
+def check_may_compile(kernel: str) -> None:
+    """Raise if a kernel that has no code in the cache must not be compiled."""
+    if not may_compile():
+        raise Unsupported(
+            f"{_owner(kernel)}: kernel {kernel} has no code in the cache, and JOSTLE_COMPILE=never forbids compiling it; "
+            f"unset JOSTLE_COMPILE, {OTHERWISE}"
+        )
+
+
+def without_numba(kernel: str, error: ImportError) -> Unsupported:
+    """Return the error for a kernel that is called where Numba cannot be imported."""
+    cure = "pip install numba" if isinstance(error, ModuleNotFoundError) else "install a version of Numba that can be"
+    return Unsupported(f"{_owner(kernel)}: kernel {kernel} needs Numba, which cannot be imported ({error}); {cure}, {OTHERWISE}")
+
+
+def _owner(kernel: str) -> str:
+    """Return the method that a kernel belongs to, or else its package."""
+    package, _, rest = kernel.partition(".")
+    folder, _, rest = rest.partition(".")
+    return f"method {rest.partition('.')[0]}" if folder == "methods" else package

@@ -1,0 +1,80 @@
+"""Every module but a few of `kernels/` can be imported without Numba."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import jostle
+from tests.kernels.test_compile_setting import HIDDEN
+
+NEEDING_NUMBA = {
+    f"jostle.kernels.{name}"
+    for name in (
+        "cache",
+        "dispatch",
+        "handles_compiled",
+        "inner_code",
+        "simd_compiled",
+        "simd_grid_compiled",
+        "structs_compiled",
+    )
+}
+IMPORT_ALL = (
+    HIDDEN
+    + """
+import importlib, json, pkgutil
+import jostle
+
+imported, failed = [], {}
+for module in pkgutil.walk_packages(jostle.__path__, "jostle.", onerror=lambda name: None):
+    try:
+        importlib.import_module(module.name)
+        imported.append(module.name)
+    except ImportError as error:
+        failed[module.name] = error.name or str(error)
+print(json.dumps([imported, failed]))
+"""
+)
+CALLS = (
+    HIDDEN
+    + """
+import jostle
+from jostle.shapes.build import box
+world = jostle.World()
+first, second = world.add(box(), name="first"), world.add(box(), name="second")
+for _ in range(2):  # a refused call leaves the world as it was
+    try:
+        world.detect()
+    except jostle.Unsupported as error:
+        print(error)
+print(len(world), first.mesh.faces.shape)
+"""
+)
+
+
+def without_numba(script):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "JOSTLE_COMPILE"))}
+    environment["PYTHONPATH"] = str(Path(jostle.__file__).parents[1])
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_modules_are_imported_without_numba():
+    imported, failed = json.loads(without_numba(IMPORT_ALL))
+    lacking_numba = {name for name, missing in failed.items() if missing.partition(".")[0] in ("numba", "llvmlite")}
+    assert lacking_numba == NEEDING_NUMBA
+    # The rest lack an optional package, such as viser.
+    assert not {name for name in failed if failed[name].partition(".")[0] == "jostle"}
+    assert len(imported) > 400
+
+
+def test_a_world_without_numba_refuses_with_the_cure():
+    *refused, last = without_numba(CALLS).splitlines()
+    assert len(refused) == 2
+    assert all("needs Numba, which cannot be imported (No module named 'numba'); pip install numba" in text for text in refused)
+    assert last == "2 (12, 3)"
