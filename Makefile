@@ -16,7 +16,7 @@ OURSELVES := $(PIP) --no-deps --no-build-isolation --editable .
 WARMUP := $(BIN)/jostle warmup
 PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal $(MEASURED)
 
-.PHONY: help install demo pictures test quick durations coverage lint types imports boundscheck plain without-numba wheel lock dependencies architecture fuzz clean
+.PHONY: help install demo pictures test quick durations coverage lint types imports boundscheck plain without-numba wheel kernels lock dependencies architecture fuzz clean
 
 help:
 	@echo "make demo         install, then the tour: one scene through every method, a page with pictures, the viewer"
@@ -26,6 +26,7 @@ help:
 	@echo "make pictures     make the pictures of docs/gallery.md again"
 	@echo "make install      set up .venv only"
 	@echo "make lint types imports boundscheck plain without-numba wheel   the extra passes of continuous integration"
+	@echo "make kernels      compile everything into a wheel for this platform, dist/jostle_kernels-*.whl"
 	@echo "make fuzz         mutated files, edited worlds, hostile messages; SECONDS=600 for ten minutes of each format"
 	@echo "make lock         resolve the lock files again, with hashes; then make dependencies for the table of licences"
 
@@ -64,8 +65,8 @@ durations: $(VENV)/.installed-dev
 	$(PYTEST) --record-durations
 
 lint: $(VENV)/.installed-dev
-	$(BIN)/ruff check src tests examples
-	$(BIN)/ruff format --check src tests examples
+	$(BIN)/ruff check src tests examples release
+	$(BIN)/ruff format --check src tests examples release
 
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy
@@ -114,6 +115,10 @@ fuzz: $(VENV)/.installed-dev
 wheel: $(VENV)/.installed-dev
 	$(BIN)/python -m hatchling build -t wheel
 	@ls dist/jostle-*-py3-none-any.whl
+
+# Every kernel compiled for any processor like this one's, in a wheel beside jostle's: docs/compiled_kernels.md.
+kernels: $(VENV)/.installed-dev
+	$(BIN)/python release/kernels_wheel.py
 
 # Pins stay where they are unless UPGRADE=--upgrade; hashes of all files that the registry has for a version, for every platform.
 LOCKED := $(VENV)/lock/bin/pip-compile --quiet $(UPGRADE) --generate-hashes --allow-unsafe --strip-extras --no-header --no-annotate \

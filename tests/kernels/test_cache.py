@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -414,19 +413,6 @@ def test_kernels_that_depend_on_more_than_the_sources(tmp_path):
     assert (second["answer"], second["hits"], second["misses"], second["saves"]) == (first["answer"], 5, 3, 0)
     changed = trial.run(script=ASK_ODD, FACTOR="4")  # a global from outside of the sources, seen through a callee
     assert (changed["answer"], changed["hits"], changed["saves"]) == ([4, 3, 3, 4, 41, 7.0], 4, 2)
-
-
-@pytest.mark.skipif(platform.machine().lower() not in ("x86_64", "amd64"), reason="kernels can be shipped for x86-64-v3 only")
-def test_a_shipped_directory_is_looked_up_first(tmp_path):
-    import llvmlite.binding as llvm
-
-    if not all(llvm.get_host_cpu_features().get(name) for name in cache.SHIPPED_NEEDS):
-        pytest.skip("this processor is older than x86-64-v3")
-    trial = Trial(tmp_path).write()
-    trial.run(NUMBA_CPU_NAME="x86-64-v3", NUMBA_CPU_FEATURES="")
-    shutil.move(trial.cache, trial.package / "_kernels")
-    assert trial.run() == {"answer": RIGHT, "hits": 3, "misses": 0, "saves": 0, "failures": {}}
-    assert not trial.cache.exists()
 
 
 def make_directory(path: Path, age: float) -> Path:

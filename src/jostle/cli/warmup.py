@@ -13,7 +13,7 @@ from jostle.errors import JostleError
 if TYPE_CHECKING:
     from rich.console import Console
 
-MODULE = "jostle.cli.warmups"
+MODULES = ("jostle.cli.warmups", "jostle.cli.rare_warmups")
 MOST_FAILURES = 3  # in a message: with JOSTLE_COMPILE=never, and without Numba, every entry fails for the same reason
 
 
@@ -39,13 +39,14 @@ def compile_with_progress(console: Console, processes: int = 2, entries: Sequenc
 
     begin = time.perf_counter()
     with progress_shown(console, "compiling (first use only)") as show:
-        importlib.import_module(MODULE)
+        for module in MODULES:
+            importlib.import_module(module)
         show("", 0, len(WARMUPS if entries is None else entries))
 
         def progress(done: int, total: int, name: str, compiled: int) -> None:
             show(f"{name}, {compiled} kernels" if name else f"{compiled} kernels", done, total)
 
-        outcomes = warm_up([MODULE], entries, processes=processes, progress=progress)
+        outcomes = warm_up(MODULES, entries, processes=processes, progress=progress)
         assert len(outcomes) == len(WARMUPS if entries is None else entries)
     failed = [f"{name}: {error}" for name, _, error in outcomes if error is not None]
     if failed:

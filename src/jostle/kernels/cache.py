@@ -9,8 +9,7 @@ processes that save at once can swap code. Here
 - a file is written under a temporary name and renamed, and holds its whole key and a checksum, compared on load;
 - every failure is a miss, never an error, and is counted in `cache_statistics`.
 
-Looked up in order: `_kernels/<directory>` inside the package (room for a wheel that ships compiled kernels: made by a run
-with NUMBA_CPU_NAME=x86-64-v3 NUMBA_CPU_FEATURES='' and moved there), the user's directory, the compiler.
+Looked up in order: a wheel of compiled kernels (`kernels/shipped.py`), the user's directory, the compiler.
 Module globals that kernels read must follow from the sources; plain ones are part of the key nevertheless.
 Files and directories that have not been used for long are removed, and the least recently used ones if they get too many.
 """
@@ -25,7 +24,6 @@ import pickle
 import re
 import shutil
 import stat
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -33,7 +31,6 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-import numba
 from numba.core import caching, serialize, sigutils, types
 
 from jostle.kernels.cache_folder import note_versions
@@ -41,6 +38,7 @@ from jostle.kernels.cache_state import cache_statistics, user_directory
 from jostle.kernels.compile_setting import check_may_compile
 from jostle.kernels.inner_code import rebuilt
 from jostle.kernels.progress import compile_progress
+from jostle.kernels.shipped import compile_settings, shipped_kernels
 from jostle.kernels.sources import (
     OWN_PACKAGE,
     VERSIONED,
@@ -55,8 +53,6 @@ from jostle.kernels.sources import (
 )
 
 FORMAT = b"jostle kernel 2\n"
-SHIPPED_TARGET = ("x86-64-v3", "")  # the CPU name and features that shipped kernels are compiled for
-SHIPPED_NEEDS = ("avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt", "sse4.2", "cx16", "sahf", "xsave")
 KEPT_DIRECTORIES = 4  # of other digests: other environments, and the last few states of `kernels/`
 KEPT_BYTES = 256 << 20  # in one directory; a full set of kernels takes some 64 MB, and as much again for each further target
 KEPT_SECONDS = 30 * 86400.0  # files unused for longer are removed
@@ -64,7 +60,6 @@ RECENT_SECONDS = 3600.0  # files used since are never removed
 MARK_SECONDS = 600.0  # a use is recorded if the last record is older
 
 Function = Callable[..., Any]
-config: Any = numba.config
 normalize_signature: Any = sigutils.normalize_signature
 dumps: Any = serialize.dumps
 Target = tuple[str, str, str]
@@ -73,18 +68,6 @@ Target = tuple[str, str, str]
 def directory_name(package: str) -> str:
     """Return the directory name for a top-level package's kernels and these tools."""
     return f"{package}-kernels-{tools_digest()}"
-
-
-@functools.cache
-def _shipped_directory(sources: PackageSources, triple: str) -> Path | None:
-    if not triple.startswith("x86_64"):
-        return None
-    import llvmlite.binding as llvm
-
-    file = sys.modules[sources.package].__file__
-    directory = Path(file or "").parent / "_kernels" / directory_name(sources.package)
-    features = llvm.get_host_cpu_features()
-    return directory if directory.is_dir() and all(features.get(name) for name in SHIPPED_NEEDS) else None
 
 
 @functools.cache
@@ -279,7 +262,8 @@ class KernelCache(caching._Cache):
             raise UncachedError("not in a package with sources")
         return self._sources
 
-    def _key(self, sig: Any, target: Target) -> tuple[str, ReachedSources]:
+    def _keys(self, sig: Any, targets: list[Target]) -> tuple[list[str], ReachedSources]:
+        """Return the key of a signature for each target, and the kernel's sources."""
         closure = closure_constants(self._function)
         if closure is None:
             raise UncachedError("closure over other than plain constants")
@@ -296,10 +280,10 @@ class KernelCache(caching._Cache):
         reached = reached_sources(roots, packages)
         if reached.changed:
             raise UncachedError("sources changed while running")
-        settings = (config.BOUNDSCHECK, int(config.OPT), config.DEBUGINFO_DEFAULT, config.LOOP_VECTORIZE, config.SLP_VECTORIZE)
         place = (self._name, self._function.__code__.co_firstlineno)
-        options = sorted(self._options.items())
-        return repr((place, signature, _fields(sig), target, settings, options, closure, constants, reached.digest)), reached
+        what = (place, signature, _fields(sig))
+        how = (compile_settings(), sorted(self._options.items()), closure, constants, reached.digest)
+        return [repr((*what, target, *how)) for target in targets], reached
 
     def _file(self, directory: Path, key: str) -> Path:
         return directory / f"{self._file_prefix}-{hashlib.sha256(key.encode()).hexdigest()[:24]}.kernel"
@@ -307,13 +291,14 @@ class KernelCache(caching._Cache):
     def _load(self, sig: Any, target_context: Any) -> Any:
         sources = self._usable_sources()
         target: Target = target_context.codegen().magic_tuple()
-        shipped = _shipped_directory(sources, target[0])
-        if shipped is not None:
-            key, _ = self._key(sig, (target[0], *SHIPPED_TARGET))
-            found = self._read(self._file(shipped, key), key, sig, target_context)
-            if found is not None:
-                return found
-        key, _ = self._key(sig, target)
+        wheel = shipped_kernels(sources.package, target[0])
+        shipped: list[Target] = [] if wheel is None else [(target[0], wheel.cpu, wheel.features)]
+        (key, *other), _ = self._keys(sig, [target, *shipped])
+        if wheel is not None:
+            with self._failures_counted("load"):
+                found = self._read(self._file(wheel.folder, other[0]), other[0], sig, target_context)
+                if found is not None:
+                    return found
         try:
             directory = _used_directory(user_directory() / directory_name(sources.package))
         except FileNotFoundError:
@@ -348,7 +333,7 @@ class KernelCache(caching._Cache):
             raise UncachedError("lifted loops")
         if result.library.has_dynamic_globals:
             raise UncachedError("dynamic globals")
-        key, reached = self._key(sig, result.codegen.magic_tuple())
+        (key,), reached = self._keys(sig, [result.codegen.magic_tuple()])
         if not reached.check():
             raise UncachedError("sources changed while running")
         body = key.encode() + b"\0" + dumps(result._reduce())

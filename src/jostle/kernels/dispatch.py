@@ -16,12 +16,13 @@ from numba.core import registry, types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.decorators import jit  # the one place
 
-from jostle.kernels.cache import KernelCache, config, normalize_signature
+from jostle.kernels.cache import KernelCache, normalize_signature
 from jostle.kernels.deferral import stop_if_interrupted, with_signals_deferred
 from jostle.kernels.inner_code import InnerCompiler, set_environments
 from jostle.kernels.jit import Kernel
 from jostle.kernels.progress import compile_progress
 from jostle.kernels.scipy_deferral import import_array_functions
+from jostle.kernels.shipped import config
 from jostle.kernels.twins import Twin
 
 FIXED: dict[str, Any] = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}

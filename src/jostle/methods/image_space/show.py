@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from jostle._types import Floats
 from jostle.interface.frame import Frame
 from jostle.interface.overlay import Overlay
+from jostle.kernels.arrays import read_only_view
 from jostle.methods.image_space.regions import Views
 from jostle.methods.image_space.shape_table import ShapesOfBodies
 from jostle.methods.image_space.software import Pixels
@@ -80,7 +81,7 @@ def stencil_images(views: Views, view: int, shapes: ShapesOfBodies, a: str, b: s
 def _drawn(views: Views, view: int, role: int, shapes: ShapesOfBodies) -> tuple[Any, int, Floats]:
     """Return table, row and matrix of body A (role 0) or B (role 1) for kernels."""
     body = (views.body_a, views.body_b)[role][view]
-    return shapes.table.table, int(shapes.shape_of_body[body]), views.to_tile[view, role].copy()
+    return shapes.table.table, int(shapes.shape_of_body[body]), read_only_view(views.to_tile[view, role].copy())
 
 
 def in_world(views: Views, view: int, points: Floats) -> Floats:

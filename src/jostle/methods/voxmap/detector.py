@@ -217,7 +217,7 @@ class VoxmapDetector(Detector):
             self._kept.rows = rows
         _, _, count, look_ups = state.item()
         if row_mode == ALL and self._has_near:
-            count = int(keep_hits(tasks, frames, table, rows[:, :count], marks))
+            count = int(keep_hits(tasks, frames, table, rows, count, marks))
         return Hits(tasks, frames, rows[:2, :count].copy(), look_ups), state
 
     def _on_threads(self, tasks: Ints, frames: Floats, row_mode: int, marks: Bytes, workers: int | None) -> Hits:

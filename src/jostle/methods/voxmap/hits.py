@@ -106,12 +106,12 @@ def point_of_hit(points: Rows[float32], giver: ShapeArrays, point: int) -> Vec3:
 
 
 @kernel
-def keep_hits(tasks: Ints, frames: Floats, shapes: Addresses, rows: Ints, pair_hit: Bytes) -> int:
-    """Keep the rows (3,n) of hits and of points with a foot inside; return how many.
+def keep_hits(tasks: Ints, frames: Floats, shapes: Addresses, rows: Ints, count: int, pair_hit: Bytes) -> int:
+    """Keep rows of hits and of points with a foot inside; return how many.
 
-    Rows are (task, point, hit). Pairs of kept rows are marked in `pair_hit`.
+    The first `count` columns of `rows` are (task, point, hit). Pairs of kept rows are marked in `pair_hit`.
     """
-    row, count, kept = 0, rows.shape[1], 0
+    row, kept = 0, 0
     while row < count:
         number = as_int64(rows[FOUND_TASK, row])
         task = task_at(tasks, number)

@@ -1,0 +1,70 @@
+"""`jostle warmup`, and with it the wheel of compiled kernels, leaves out no kernel that Python calls."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import jostle
+from jostle.errors import InputError
+from jostle.kernels.jit import JIT_DISABLED, Kernel
+from tests.architecture.test_kernel_style import names_used_by_python
+
+pytestmark = pytest.mark.long
+
+SOURCES = Path(jostle.__file__).parent
+OTHERWISE_USED = {
+    "jostle.geometry.morton.morton_code": "interpreted",
+    "jostle.geometry.triangle_box.triangle_meets_box_sat": "has another name, for kernels",
+    "jostle.geometry.vector.cross": "Python uses that of NumPy",
+    "jostle.kernels.random._wrapping_times": "the compiled twin of a function",
+}
+ON_DEVICES = {"jostle.methods.image_space.gpu.pieces.put_on_shelves", "jostle.methods.image_space.gpu.placing.place_pieces"}
+WARM_UP = """
+import importlib
+from jostle.cli.warmup import MODULES
+from jostle.kernels.jit import KERNELS
+from jostle.kernels.warmup import WARMUPS
+
+for module in MODULES:
+    importlib.import_module(module)
+for _, function in WARMUPS:
+    function()
+for name, kernel in KERNELS.items():
+    if "entry" in vars(kernel):
+        print(name)
+"""
+
+
+def kernels_that_python_calls() -> set[str]:
+    found = set()
+    for file in SOURCES.rglob("*.py"):
+        parts = [*file.relative_to(SOURCES.parent).with_suffix("").parts]
+        module = importlib.import_module(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
+        values = map(vars(module).get, names_used_by_python(ast.parse(file.read_text(encoding="utf-8"))))
+        found |= {one.name for one in values if isinstance(one, Kernel)}
+    return found
+
+
+def has_a_device() -> bool:
+    try:
+        from jostle.methods.image_space.gpu.device import shared_device
+
+        shared_device(only_real=False)
+    except (ImportError, InputError):
+        return False
+    return True
+
+
+@pytest.mark.skipif(JIT_DISABLED, reason="kernels are plain functions")
+def test_warm_ups_call_every_kernel_that_python_calls():
+    called = kernels_that_python_calls() - OTHERWISE_USED.keys() - (set() if has_a_device() else ON_DEVICES)
+    assert len(called) > 150
+    result = subprocess.run([sys.executable, "-c", WARM_UP], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert sorted(called - set(result.stdout.split())) == []
