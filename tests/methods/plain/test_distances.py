@@ -93,8 +93,8 @@ def pairs(family, count, seed=0):
 
 
 def in_columns(triangles):
-    """Return (corner, coordinate, triangle)."""
-    return np.ascontiguousarray(np.moveaxis(triangles, 0, 2))
+    """Return (coordinate, corner, triangle)."""
+    return np.ascontiguousarray(np.asarray(triangles).transpose(2, 1, 0))
 
 
 def compiled(a, b):

@@ -4,8 +4,8 @@ The same operations in the same order, for all pairs at once. What a kernel leav
 every pair of edges anew is computed once. Sums are written out: `einsum` and matrix products fuse or reorder them. Divisions by 0
 happen where their results are not taken.
 
-Triangles are arrays (3, 3, n): corner, coordinate, pair. Inside, coordinates come first, and pairs of edges or corners are
-(3, 3, 3, n): coordinate, edge of b, edge of a, pair. Edge k starts at corner k.
+Triangles are (3, 3, n): coordinate, corner, triangle. Pairs of edges, or of corners, are (3, 3, 3, n): coordinate, edge of b, edge
+of a, pair. Edge k starts at corner k.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def reported_distances(a: Triangles, b: Triangles) -> Floats:
     with np.errstate(all="ignore"):
         for begin in range(0, count, BLOCK):
             block = slice(begin, begin + BLOCK)
-            found[block] = _reported(a[..., block].swapaxes(0, 1), b[..., block].swapaxes(0, 1))
+            found[block] = _reported(a[..., block], b[..., block])
     return found
 
 
