@@ -7,45 +7,31 @@ import pytest
 
 import jostle
 from jostle.geometry.pose import translation
-from jostle.geometry.triangle import Triangle
-from jostle.geometry.triangle_triangle import triangles_touch
-from jostle.geometry.vector import Vec3
 from jostle.methods.plain.closest import ClosestSearch, closest_faces
-from jostle.methods.plain.near import WorldFaces, near_kinds, within
-from jostle.methods.plain.tree import face_order, fit_boxes, plan_trees, walk
+from jostle.methods.plain.face_table import FaceTable
+from jostle.methods.plain.rows import PlacedBodies
+from jostle.methods.plain.tree import face_order, fit_boxes, plan_trees
 from jostle.shapes import build
 from tests.oracle import rational
 from tests.oracle import rows as oracle
 from tests.tiny import box, random_pose, random_soup
 
 
-def kinds(a, b):
-    """Return the kinds of triangles (corner, coordinate, pair) by the kernel."""
-    made = [[Triangle(*(Vec3(*corner) for corner in t)) for t in np.moveaxis(side, 2, 0).tolist()] for side in (a, b)]
-    return np.array([triangles_touch(*pair) for pair in zip(*made, strict=True)], np.uint8)
+def plain(world):
+    """Return a plain world with the bodies of another."""
+    made = jostle.World("plain")
+    for body in world:
+        made.add(body.mesh, body.pose)
+    return made
 
 
 def placed(world):
-    """Return the boxes and the faces of a world."""
-    bodies = world.bodies
-    starts = np.cumsum([0, *(len(body.vertices) for body in bodies)])
-    faces = WorldFaces(
-        np.concatenate([body.world_vertices for body in bodies]).T.copy(),
-        np.concatenate([body.mesh.faces + start for body, start in zip(bodies, starts, strict=False)]).T.astype(np.int64),
-    )
-    plan = plan_trees([face_order(body.vertices, body.mesh.faces) for body in bodies])
-    return fit_boxes(plan, *faces), faces
-
-
-def near_rows(world, clearance):
-    """Return face_a, face_b, kind and distance of the first two bodies of a world, sorted."""
-    boxes, faces = placed(world)
-    found = []
-    for pairs in walk(boxes.plan, np.array([0]), np.array([1]), within(boxes, clearance)):
-        kind, distance = near_kinds(faces.triangles(pairs.face_a), faces.triangles(pairs.face_b), clearance, kinds)
-        found += zip(pairs.face_a.tolist(), pairs.face_b.tolist(), kind.tolist(), distance.tolist(), strict=True)
-    count = len(world.bodies[0].mesh.faces)
-    return sorted((i, j - count, kind, distance) for i, j, kind, distance in found if kind)
+    """Return the bodies of a world in columns."""
+    table = FaceTable.of([body.mesh for body in world])
+    plan = plan_trees([face_order(body.vertices, body.mesh.faces) for body in world])
+    points = np.concatenate([body.world_vertices for body in world]).T
+    boxes = fit_boxes(plan, points, table.corners)
+    return PlacedBodies(points, table, boxes, float((boxes.upper - boxes.lower)[:, plan.leaf].max()))
 
 
 def rows_of(contacts):
@@ -104,7 +90,7 @@ def test_rows_within_a_clearance_equal_those_of_all_faces(mesh, place):
     for k, (world, size) in enumerate(worlds(mesh, place, 12)):
         clearance = size * (0.3, 1.0, 2.5)[k % 3]
         expected = rows_of(world.detect(clearance=clearance).contacts)
-        assert near_rows(world, clearance) == expected
+        assert rows_of(plain(world).detect(clearance=clearance).contacts) == expected
         found += sum(kind == jostle.Kind.NEAR for _, _, kind, _ in expected)
     assert found
 
@@ -115,22 +101,22 @@ def test_closest_faces_equal_those_of_all_faces(mesh, place):
     apart = 0
     for world, _ in worlds(mesh, place, 12):
         expected = world.distance(*world.bodies)
-        boxes, faces = placed(world)
-        found = closest_faces(boxes, faces, 0, 1, kinds)
-        count = len(world.bodies[0].mesh.faces)
+        found = plain(world).distance(*range(2))
         assert found.distance == expected.distance
         if found.distance > 0.0:
-            assert (found.face_a, found.face_b - count) == (expected.face_a, expected.face_b)
+            assert (found.face_a, found.face_b) == (expected.face_a, expected.face_b)
+            assert (found.point_a.tobytes(), found.point_b.tobytes()) == (expected.point_a.tobytes(), expected.point_b.tobytes())
             apart += 1
         else:
             a, b = (oracle.triangles(body) for body in world)
-            assert rational.triangles_touch(a[found.face_a], b[found.face_b - count])
+            assert rational.triangles_touch(a[found.face_a], b[found.face_b])
+        assert plain(world).distance(1, 0).distance == world.distance(1, 0).distance
     assert apart
 
 
 def test_closest_faces_are_right_by_rational_arithmetic():
     for world, _ in worlds("soups", "here", 3):
-        found = closest_faces(*placed(world), 0, 1, kinds)
+        found = closest_faces(placed(world), 0, 1)
         a, b = (oracle.triangles(body) for body in world)
         least = min(rational.squared_distance(one, other) for one in a for other in b)
         assert math.isclose(found.distance, math.sqrt(least), rel_tol=1e-13, abs_tol=0.0)
@@ -143,7 +129,7 @@ def test_ties_go_to_the_lowest_faces():
     a, b = (oracle.triangles(body) for body in world)
     ties = [(i, j) for i, one in enumerate(a) for j, other in enumerate(b) if rational.squared_distance(one, other) == 4]
     assert len(ties) > 4
-    assert closest_faces(*placed(world), 0, 1, kinds) == (2.0, min(ties)[0], min(ties)[1] + len(a))
+    assert closest_faces(placed(world), 0, 1) == (2.0, *min(ties))
 
 
 @pytest.mark.parametrize("shift", [(2.3, 0.4, 0.1), (2.0 + 1e-9, 0, 0), (30.0, 0, 0)])
@@ -152,16 +138,13 @@ def test_a_search_compares_few_of_the_faces(shift):
     world = jostle.World()
     for number in range(2):
         world.add(build.icosphere(5), number * translation(shift) + (1 - number) * np.eye(4))
-    boxes, faces = placed(world)
-    search = ClosestSearch(boxes, faces, 0, 1, kinds)
-    one, other = np.array([0]), np.array([1])
-    for pairs in walk(boxes.plan, one, other, search.most_promising):
-        search.compare(pairs)
+    search = ClosestSearch(placed(world), 0, 1)
+    search.walk(search.most_promising)
     assert 0 < search.face_tests < 500
     guess = search.best.distance
-    for pairs in walk(boxes.plan, one, other, search.near_enough):
-        search.compare(pairs)
+    search.walk(search.near_enough)
     expected = world.distance(*world.bodies)
-    assert search.best == (expected.distance, expected.face_a, expected.face_b + 20480)
-    assert search.face_tests < 5000
+    assert search.best == (expected.distance, expected.face_a, expected.face_b)
+    assert search.face_tests < 2500
+    assert search.node_tests < 30_000
     assert guess < 1.01 * expected.distance + 0.01

@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from jostle._types import Floats, Longs
-from jostle.geometry.aabb import ROUND_DOWN
 from jostle.methods.plain.distances import reported_distances
-from jostle.methods.plain.near import Kinds, WorldFaces, gaps_along, squared_gaps
-from jostle.methods.plain.tree import Boxes, FacePairs, walk
+from jostle.methods.plain.rows import PlacedBodies, squared_gaps
+from jostle.methods.plain.tree import Comparison, FacePairs, walk
+from jostle.methods.plain.triangles import triangles_touch
 
 ROUNDING = 2.0**-44  # of the extent of both bodies: `reported_distance` is off by less
 MOST_PROMISING = 32  # node pairs of a level in the first walk
@@ -27,35 +27,42 @@ FACES_AT_ONCE = 1 << 10  # face pairs that are compared before the limit is look
 
 
 class ClosestFaces(NamedTuple):
-    """The least distance, and the faces that have it, by numbers in the flat table."""
+    """The least distance, and the faces that have it."""
 
     distance: float
     face_a: int
     face_b: int
 
 
-def closest_faces(boxes: Boxes, faces: WorldFaces, body_a: int, body_b: int, kinds: Kinds) -> ClosestFaces:
+def closest_faces(placed: PlacedBodies, body_a: int, body_b: int) -> ClosestFaces:
     """Return the closest faces of two bodies; the distance is 0 only where they touch."""
-    search = ClosestSearch(boxes, faces, body_a, body_b, kinds)
-    one, other = np.array([body_a]), np.array([body_b])
-    for keep, at_once in ((search.most_promising, 4 * MOST_PROMISING), (search.near_enough, AT_ONCE)):
-        for pairs in walk(boxes.plan, one, other, keep, at_once):
-            search.compare(pairs)
-            if search.best.distance == 0.0:
-                return search.best
+    search = ClosestSearch(placed, body_a, body_b)
+    search.walk(search.most_promising)
+    search.walk(search.near_enough)
     return search.best
 
 
 class ClosestSearch:
     """A search: the closest faces so far, and what they allow to leave out."""
 
-    def __init__(self, boxes: Boxes, faces: WorldFaces, body_a: int, body_b: int, kinds: Kinds) -> None:
+    def __init__(self, placed: PlacedBodies, body_a: int, body_b: int) -> None:
+        boxes = placed.boxes
         roots = boxes.plan.root[[body_a, body_b]]
         extent = boxes.upper[:, roots].max(axis=1) - boxes.lower[:, roots].min(axis=1)
-        self._boxes, self._faces, self._kinds = boxes, faces, kinds
+        self._placed, self._certain = placed, placed.certain(0.0)
+        self._bodies = np.array([[body_a], [body_b]])
+        self._leaf = np.empty(len(boxes.plan.face), np.int64)  # node of each face
+        self._leaf[boxes.plan.face] = boxes.plan.leaf
         self._rounding = ROUNDING * float(extent.max())
         self.best = ClosestFaces(np.inf, -1, -1)
-        self.face_tests = 0
+        self.node_tests = self.face_tests = 0
+
+    def walk(self, keep: Comparison) -> None:
+        """Compare the faces of all nodes that a comparison keeps, or up to two that touch."""
+        for pairs in walk(self._placed.boxes.plan, *self._bodies, keep, AT_ONCE):
+            self.compare(pairs)
+            if self.best.distance == 0.0:
+                return
 
     def _limit(self) -> float:
         """Return the squared gap up to which boxes may hold faces as close as the best."""
@@ -63,26 +70,24 @@ class ClosestSearch:
 
     def most_promising(self, a: Longs, b: Longs) -> Longs:
         """Return the node pairs with the nearest boxes and centres; a `Comparison`."""
-        boxes = self._boxes
-        filled = np.flatnonzero((boxes.lower[0][a] < np.inf) & (boxes.lower[0][b] < np.inf))
-        a, b, cost = a[filled], b[filled], np.zeros(len(filled))
+        boxes = self._placed.boxes
+        self.node_tests += len(a)
+        cost = squared_gaps(boxes, a, b)
+        filled = np.flatnonzero(cost < np.inf)
+        a, b, cost = a[filled], b[filled], cost[filled]
         for lower, upper in zip(boxes.lower, boxes.upper, strict=True):
             # By gaps alone, large boxes come first.
-            cost += np.square(gaps_along(lower, upper, a, b)) + 0.25 * np.square((lower[a] + upper[a]) - (lower[b] + upper[b]))
+            cost += 0.25 * np.square((lower[a] + upper[a]) - (lower[b] + upper[b]))
         return filled[np.sort(np.argsort(cost, kind="stable")[:MOST_PROMISING])]
 
     def near_enough(self, a: Longs, b: Longs) -> Longs:
         """Return the node pairs that may hold faces as close as the best; a `Comparison`."""
-        boxes = self._boxes
-        squared = np.zeros(len(a))
-        for lower, upper in zip(boxes.lower, boxes.upper, strict=True):
-            squared += np.square(gaps_along(lower, upper, a, b))
-        return np.flatnonzero(squared * ROUND_DOWN <= self._limit())
+        self.node_tests += len(a)
+        return np.flatnonzero(squared_gaps(self._placed.boxes, a, b) <= self._limit())
 
     def compare(self, pairs: FacePairs) -> None:
         """Compare faces, those with the nearest boxes first."""
-        a, b = self._faces.triangles(pairs.face_a), self._faces.triangles(pairs.face_b)
-        gaps = squared_gaps(a, b)
+        gaps = squared_gaps(self._placed.boxes, self._leaf[pairs.face_a], self._leaf[pairs.face_b])
         order = np.argsort(gaps, kind="stable")
         for begin in range(0, len(order), FACES_AT_ONCE):
             chosen = order[begin : begin + FACES_AT_ONCE]
@@ -92,18 +97,20 @@ class ClosestSearch:
             self._compare_some(FacePairs(*(column[chosen] for column in pairs)), gaps[chosen])
 
     def _compare_some(self, pairs: FacePairs, gaps: Floats) -> None:
-        a, b = self._faces.triangles(pairs.face_a), self._faces.triangles(pairs.face_b)
+        a, b = self._placed.corners(pairs.face_a), self._placed.corners(pairs.face_b)
         self.face_tests += len(gaps)
         meet = np.flatnonzero(gaps == 0.0)
-        touch = meet[self._kinds(a[..., meet], b[..., meet]) != 0]
-        if len(touch):
-            self._keep(0.0, pairs, touch)
-            return
+        if len(meet):
+            kind = triangles_touch(a[:, :, meet].swapaxes(0, 1), b[:, :, meet].swapaxes(0, 1), self._certain)
+            if kind.any():
+                self._keep(0.0, pairs, meet[kind != 0])
+                return
         distance = reported_distances(a, b)
         least = float(distance.min())
         self._keep(least, pairs, np.flatnonzero(distance == least))
 
     def _keep(self, distance: float, pairs: FacePairs, places: Longs) -> None:
         """Keep the lowest of these face pairs if it is closer, or as close and lower."""
-        face_a, face_b = min(zip(pairs.face_a[places].tolist(), pairs.face_b[places].tolist(), strict=True))
-        self.best = min(self.best, ClosestFaces(distance, face_a, face_b))
+        first_a, first_b = self._placed.table.first_face[self._bodies[:, 0]].tolist()
+        face_a, face_b = pairs.face_a[places] - first_a, pairs.face_b[places] - first_b
+        self.best = min(self.best, ClosestFaces(distance, *min(zip(face_a.tolist(), face_b.tolist(), strict=True))))
