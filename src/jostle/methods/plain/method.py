@@ -19,11 +19,13 @@ from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query
 from jostle.interface.traits import EXACT, Answer, Semantics, Serve, Traits
 from jostle.kernels.interpreting import without_compiler
+from jostle.methods.plain.closest import closest_faces
 from jostle.methods.plain.face_table import FaceTable
 from jostle.methods.plain.rows import PlacedBodies, body_pairs, rows_of_bodies, rows_of_pairs
 from jostle.methods.plain.tree import face_order, plan_trees
 from jostle.report.assemble import NO_ROWS, Rows, report_of
-from jostle.report.report import Counters, Report
+from jostle.report.contact_geometry import closest_of_faces
+from jostle.report.report import Closest, Counters, Report
 from jostle.shapes.mesh import Mesh
 
 FIRST_PAIRS = 64  # of bodies that `rows="any"` tests first; four times as many each time
@@ -89,6 +91,15 @@ class PlainDetector(Detector):
                 itself, work = rows_of_bodies(placed, frame.bodies.meshes, query.clearance, query.adjacent)
                 counters += work + Counters(body_pairs=len(frame))
             return report_of(rows, pairs, frame, query, counters, itself)
+
+    def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
+        """Return the closest faces of two bodies."""
+        with without_compiler():
+            placed = PlacedBodies.of(frame, self._table, self._plan)
+            distance, face_a, face_b = closest_faces(placed, body_a, body_b)
+            faces = np.array([face_a, face_b]) + placed.table.first_face[[body_a, body_b]]
+            triangle_a, triangle_b = np.ascontiguousarray(placed.corners(faces).T)
+            return closest_of_faces(distance, face_a, face_b, triangle_a, triangle_b)
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
         """Show the boxes of all bodies."""
