@@ -59,7 +59,7 @@ class ClosestSearch:
 
     def walk(self, keep: Comparison) -> None:
         """Compare the faces of all nodes that a comparison keeps, or up to two that touch."""
-        for pairs in walk(self._placed.boxes.plan, *self._bodies, keep, AT_ONCE):
+        for pairs in walk(self._placed.boxes.plan, self._bodies[0], self._bodies[1], keep, AT_ONCE):
             self.compare(pairs)
             if self.best.distance == 0.0:
                 return

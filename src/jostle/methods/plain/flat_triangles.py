@@ -78,7 +78,7 @@ def _coplanar_touch(a: Floats, b: Floats, certain: Certain) -> Bools:
         a, b = a.take(left, axis=2), b.take(left, axis=2)
     axis = np.argmax(np.abs(_normals(a)) + np.abs(_normals(b)), axis=0)
     p, q = _projected(a, axis), _projected(b, axis)
-    turn_p, turn_q = orient2d(*p, certain), orient2d(*q, certain)
+    turn_p, turn_q = orient2d(p[0], p[1], p[2], certain), orient2d(q[0], q[1], q[2], certain)
     separate = np.zeros(len(left), bool)
     for one, other, turn in ((p, q, turn_p), (q, p, turn_q)):
         for k in range(3):
@@ -126,7 +126,7 @@ def _without_area_touch(a: Floats, b: Floats, widest: Longs, certain: Certain) -
         p, q = _projected(a, (widest + k) % 3), _projected(b, (widest + k) % 3)
         has_area, separate = np.zeros(len(left), bool), np.zeros(len(left), bool)
         for one, other in ((p, q), (q, p)):
-            turn = orient2d(*one, certain)
+            turn = orient2d(one[0], one[1], one[2], certain)
             has_area |= turn != 0
             for m in range(3):
                 # Beyond an edge of a triangle is the side away from it; beyond a segment is either side.

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jostle._types import Bytes, Floats, Ints, Longs
+from jostle._types import Bytes, Floats, Longs
 from jostle.geometry.aabb import ROUND_DOWN
 from jostle.geometry.contact_kind import NEAR
 from jostle.interface.body_pairs import CandidatePairs
@@ -159,8 +159,8 @@ class _Found:
         face_a -= first_a[pair]
         face_b -= first_b[pair]
         order = _sorted_rows(pair, face_a, face_b)
-        columns: list[Ints] = [column[order].astype(np.int32) for column in (pair, face_a, face_b)]
-        return Rows(*columns, kind[order], distance[order])
+        number, i, j = (column[order].astype(np.int32) for column in (pair, face_a, face_b))
+        return Rows(number, i, j, kind[order], distance[order])
 
 
 def _sorted_rows(pair: Longs, face_a: Longs, face_b: Longs) -> Longs:
