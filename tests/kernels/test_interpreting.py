@@ -8,10 +8,13 @@ import pytest
 
 from jostle.geometry.points import copy_accepted
 from jostle.geometry.rigid import all_rigid, transform_into
+from jostle.interface.frame import Bodies, Frame
 from jostle.kernels.interpreting import called_without_compiler, is_without_compiler, without_compiler
 from jostle.kernels.jit import JIT_DISABLED, KERNELS, interpreted, kernel
+from jostle.report.containment.solid_bodies import SolidBodies, boxes_into
 from jostle.report.row_kernels import count_runs, label_runs, mark_missing, summarise_runs
-from tests.tiny import random_pose
+from jostle.shapes.build import icosphere
+from tests.tiny import box, random_pose, random_soup
 
 pytestmark = [pytest.mark.small, pytest.mark.skipif(JIT_DISABLED, reason="kernels are plain functions")]
 
@@ -44,7 +47,7 @@ def sorted_rows(rng, count):
 
 def test_the_kernels_with_a_numpy_form_are_these():
     named = {each.name for each in KERNELS.values() if each.in_columns is not None}
-    tested = (copy_accepted, all_rigid, transform_into, count_runs, summarise_runs, label_runs, mark_missing)
+    tested = (copy_accepted, all_rigid, transform_into, count_runs, summarise_runs, label_runs, mark_missing, boxes_into)
     assert named == {each.name for each in tested}
 
 
@@ -102,6 +105,17 @@ def test_missing_pairs():
     for _ in range(20):
         mine, theirs = (np.unique(rng.integers(0, 5, (int(rng.integers(0, 12)), 2)), axis=0).astype(np.int32).T for _ in range(2))
         assert equal(mark_missing, (*mine, *theirs), (np.empty(mine.shape[1], bool),))
+
+
+def test_boxes_of_solids():
+    rng = np.random.default_rng(5)
+    frame = Frame.at_rest(
+        Bodies(np.arange(3), ("a", "b", "c"), (icosphere(1), box(), random_soup(rng)), np.zeros(3, bool)),
+        np.stack([random_pose(rng) for _ in range(3)]),
+    )
+    used = np.array([True, False, True])
+    bodies = SolidBodies(frame, used, used)
+    assert equal(boxes_into, (bodies.table, used), (np.empty((3, 6)),))
 
 
 def test_the_context_ends_and_calls_may_come_later():

@@ -1,7 +1,8 @@
 """Compare `plain` with `wide_tree`, to the byte: `python -m tests.methods.plain.compare 20000`.
 
-The first argument is the number of worlds, the second the first seed, any others are families. Each world is asked for rows, and one in four for solids, a
-clearance, self-collision or contact geometry as well. Prints one line per family and exits with 1 if anything differs.
+The first argument is the number of worlds, the second the first seed, any others are families. Each world is asked for rows, and
+one in four each for solids, a clearance, self-collision or contact geometry as well. Prints one line per family and exits with 1 if
+anything differs.
 """
 
 import sys
