@@ -153,3 +153,16 @@ assert "numba" in sys.modules
 
 def test_placing_bodies_needs_no_numba():
     subprocess.run([sys.executable, "-c", POSES_THEN_ROWS], check=True)
+
+
+WARMED_UP = """
+import sys
+from jostle.kernels.warmup import _serve
+
+_serve([])
+assert "jostle.kernels.dispatch" in sys.modules
+"""
+
+
+def test_a_warm_up_compiles_kernels_that_have_a_numpy_form():
+    subprocess.run([sys.executable, "-c", WARMED_UP], input=b"", check=True)
