@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from jostle.methods.image_space.method import ImageSpace
     from jostle.methods.monte_carlo.method import MonteCarlo
     from jostle.methods.octree_update.method import OctreeUpdate
+    from jostle.methods.plain.method import Plain
     from jostle.methods.separating_plane.method import SeparatingPlane
     from jostle.methods.voxmap.method import Voxmap
     from jostle.methods.wide_tree.method import WideTree
@@ -82,6 +83,7 @@ __all__ = [
     "Overlay",
     "Pair",
     "Pairs",
+    "Plain",
     "Query",
     "Reached",
     "Report",
@@ -104,7 +106,7 @@ __all__ = [
     "view",
 ]
 
-# The public names of each module. A name is imported when it is used: most programs need one method of eleven.
+# The public names of each module. A name is imported when it is used: most programs need one method of twelve.
 _NAMES_IN = {
     "jostle.api": "collide distance first_contact self_collide",
     "jostle.broad_phase.pairwise": "PairTest Pairwise",
@@ -127,6 +129,7 @@ _NAMES_IN = {
     "jostle.methods.image_space.method": "ImageSpace",
     "jostle.methods.monte_carlo.method": "MonteCarlo",
     "jostle.methods.octree_update.method": "OctreeUpdate",
+    "jostle.methods.plain.method": "Plain",
     "jostle.methods.separating_plane.method": "SeparatingPlane",
     "jostle.methods.voxmap.method": "Voxmap",
     "jostle.methods.wide_tree.method": "WideTree",

@@ -64,6 +64,7 @@ def class_path(method: type) -> str:
 METHODS = MethodTable(
     {
         "wide_tree": "jostle.methods.wide_tree.method:WideTree",
+        "plain": "jostle.methods.plain.method:Plain",
         "face_octree": "jostle.methods.face_octree.method:FaceOctree",
         "octree_update": "jostle.methods.octree_update.method:OctreeUpdate",
         "bounding_tree": "jostle.methods.bounding_tree.method:BoundingTree",

@@ -6,7 +6,9 @@ fails writes the world to a file that `jostle.World.load` reads, with meshes and
 
 import functools
 import itertools
+import math
 import tempfile
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +22,7 @@ from jostle.registry import METHODS
 from jostle.shapes import build
 from tests.all_faces_behind import AllFacesBehind
 from tests.contract.scenes import SCENES
+from tests.oracle import rational
 from tests.oracle import rows as oracle
 from tests.tiny import box, random_pose, random_soup
 
@@ -115,6 +118,67 @@ def test_a_gap_equal_to_the_clearance_is_free(method):
     world.add(box(), translation((1.5, 0, 0)))
     assert not world.detect(clearance=0.5)
     assert world.detect(clearance=np.nextafter(0.5, 1)).pairs.kind.tolist() == [jostle.Kind.NEAR]
+
+
+@functools.cache
+def distances(scene, seed, clearance):
+    """{(body_a, body_b): {(face_a, face_b): squared distance}} of all rows, by rational arithmetic."""
+    faces = {body.id: oracle.triangles(body) for body in fill(scene, None, seed)}
+    found = {}
+    for a, b, i, j, _ in truth(scene, seed, clearance):
+        found.setdefault((a, b), {})[i, j] = rational.squared_distance(faces[a][i], faces[b][j])
+    return found
+
+
+NEAR_SCENES = {
+    "random soups": 0.05, "boxes on a grid": 0.75, "far apart": 9.5, "one face each": 0.2, "degenerate faces": 0.8,
+    "deformed bodies": 0.1, "coplanar plates": 0.15, "identical bodies": 0.01,
+}  # fmt: skip
+
+
+@exact_methods
+@pytest.mark.parametrize("scene", NEAR_SCENES)
+def test_the_first_row_within_a_clearance_is_the_nearest_and_of_ties_the_lowest(method, scene):
+    if Serve.CLEARANCE not in method.traits.serves or scene not in scenes_of(method):
+        pytest.skip("the method does not serve clearance, or deforming bodies")
+    clearance = NEAR_SCENES[scene]
+    for seed in range(2):
+        world, expected = fill(scene, method, seed), distances(scene, seed, clearance)
+        first, whole = (world.detect(clearance=clearance, rows=rows) for rows in ("first", "faces"))
+        assert list(first.pairs) == list(expected)
+        assert first.pairs.rows.tolist() == [1] * len(expected)
+        assert first.pairs.kind.tolist() == whole.pairs.kind.tolist()
+        assert first.pairs.distance.tolist() == first.contacts.distance.tolist()
+        rounding = 2.0**-44 * np.ptp(np.concatenate([body.world_vertices for body in world]), axis=0).max()
+        reported = dict(zip(rows_of(whole), whole.contacts.distance.tolist(), strict=True))
+        for row in rows_of(first):
+            a, b, *faces, _ = row
+            exact = expected[a, b]
+            least = min(exact.values())
+            # Distances are rounded: of faces whose distances differ by less, either is the nearest.
+            assert math.sqrt(exact[tuple(faces)]) <= math.sqrt(least) + rounding
+            if least == 0:
+                assert tuple(faces) == min(pair for pair, squared in exact.items() if squared == 0)
+            assert row == min(other for other, distance in reported.items() if other[:2] == (a, b) and distance <= reported[row])
+
+
+@exact_methods
+def test_walls_at_one_distance_tie_and_the_lowest_faces_are_first(method):
+    if Serve.CLEARANCE not in method.traits.serves:
+        pytest.skip("the method does not serve clearance")
+    world = jostle.World(method)
+    world.add(box())
+    other = world.add(box(), translation((1.5, 0, 0)))
+    contacts = world.detect(clearance=4.0, rows="first").contacts
+    faces = [oracle.triangles(body) for body in world]
+    squared = {(i, j): rational.squared_distance(a, b) for i, a in enumerate(faces[0]) for j, b in enumerate(faces[1])}
+    ties = [pair for pair, value in squared.items() if value == Fraction(1, 4)]
+    assert min(squared.values()) == Fraction(1, 4)
+    assert len(ties) >= 4
+    assert (contacts.face_a, contacts.face_b, contacts.distance) == (*min(ties), 0.5)
+    other.pose = translation((1, 0, 0))  # wall to wall: lowest of those that touch
+    contacts = world.detect(clearance=4.0, rows="first").contacts
+    assert (contacts.face_a, contacts.face_b, contacts.distance) == (*min((i, j) for i, j, _ in oracle.rows_between(*world)), 0.0)
 
 
 @exact_methods

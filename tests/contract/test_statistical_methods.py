@@ -7,6 +7,7 @@ truth on purpose and see that it is noticed.
 
 import functools
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -17,6 +18,8 @@ from jostle.interface.traits import Answer, Serve
 from jostle.registry import METHODS
 from jostle.shapes import build
 from tests.contract.scenes import SCENES
+from tests.oracle import rational
+from tests.oracle import rows as oracle
 from tests.tiny import random_pose
 
 CANDIDATES = {name: made() for name, made in METHODS.items()} | {
@@ -193,6 +196,25 @@ def test_rows_first_pairs_and_any_are_true_of_all_rows(method):
         assert len(anything.pairs) == min(1, len(kinds))
         assert set(anything.pairs) <= set(kinds)
         assert world.in_collision() == bool(kinds)
+
+
+@statistical_methods
+def test_the_first_row_within_a_clearance_is_the_nearest_of_all_rows(method):
+    if Serve.CLEARANCE not in method.traits.serves:
+        pytest.skip("the method does not serve clearance")
+    for (scene, clearance), seed in itertools.product(
+        {"random soups": 0.1, "shared shapes": 0.2, "far apart": 9.5}.items(), range(2)
+    ):
+        whole, first = (fill(scene, method, seed).detect(clearance=clearance, rows=rows) for rows in ("faces", "first"))
+        assert list(first.pairs) == list(whole.pairs)
+        assert len(first.pairs) > 1
+        contacts = whole.contacts
+        faces = [oracle.triangles(body) for body in fill(scene, None, seed)]
+        for (a, b, i, j, _), distance in zip(rows_of(first), first.contacts.distance.tolist(), strict=True):
+            of_pair = (contacts.body_a == a) & (contacts.body_b == b)
+            order = np.lexsort((contacts.face_b[of_pair], contacts.face_a[of_pair], contacts.distance[of_pair]))[0]
+            assert (i, j) == (contacts.face_a[of_pair][order], contacts.face_b[of_pair][order])
+            assert abs(distance - math.sqrt(rational.squared_distance(faces[a][i], faces[b][j]))) < 1e-12
 
 
 @statistical_methods

@@ -6,7 +6,10 @@ the messages.
 
 from __future__ import annotations
 
+import numpy as np
+
 from jostle._types import Floats
+from jostle.kernels.interpreting import in_columns
 from jostle.kernels.jit import kernel
 
 
@@ -24,3 +27,11 @@ def copy_accepted(coordinates: Floats, smallest: float, largest: float, out: Flo
         good &= size <= largest  # NaN fails every comparison
         out[i] = 0.0 if size < smallest else x
     return good
+
+
+@in_columns(copy_accepted)
+def _copy_columns(coordinates: Floats, smallest: float, largest: float, out: Floats) -> bool:
+    size = np.abs(coordinates)
+    np.copyto(out, coordinates)
+    out[size < smallest] = 0.0
+    return bool((size <= largest).all())

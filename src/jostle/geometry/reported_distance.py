@@ -5,6 +5,9 @@ gives 3.9999999999999996 for two boxes on a grid that are 4 apart; a clearance o
 textbook formulas below, in products of differences with one division at the end, round there only in that division and the root; on
 needles they lose digits. So both are evaluated, and the textbook value is taken where it agrees with the other within the latter's
 error.
+
+Both round, to 0 for triangles that are very close. The triangles are disjoint, and 0.0 means contact, as decided by the exact test:
+their distance is at least the smallest positive normal number.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from jostle.geometry.vector import Vec3, cross, dot, minus
 from jostle.kernels.jit import kernel
 
 AGREEMENT = 2.0**-45  # of the size: four times the error that closest_points_of_triangles states
+SMALLEST_DISTANCE = 2.0**-1022
 
 
 @kernel
@@ -34,7 +38,7 @@ def distance_if_nearer(a: Triangle, b: Triangle, clearance: float) -> float:
 
 @kernel
 def reported_distance(a: Triangle, b: Triangle) -> float:
-    """Return the distance of two disjoint closed triangles.
+    """Return the distance of two disjoint closed triangles; it is never 0.
 
     On grids it is exact but for two roundings.
     """
@@ -54,8 +58,8 @@ def reported_distance(a: Triangle, b: Triangle) -> float:
         a, b = turned(a), turned(b)
     textbook = math.sqrt(squared)
     if abs(textbook - robust) <= AGREEMENT * max(extent.x, extent.y, extent.z):
-        return textbook
-    return robust
+        return max(SMALLEST_DISTANCE, textbook)
+    return max(SMALLEST_DISTANCE, robust)
 
 
 @kernel

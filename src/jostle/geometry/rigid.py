@@ -18,6 +18,7 @@ import numpy as np
 from jostle._types import Floats
 from jostle.geometry.vector import Vec3, point_at, write_point
 from jostle.kernels.arrays import read_only_view
+from jostle.kernels.interpreting import in_columns
 from jostle.kernels.jit import kernel
 
 SMALLEST_WORLD_COORDINATE = 1e-30
@@ -118,6 +119,14 @@ def transform_into(pose: Floats, points: Floats, out: Floats) -> None:
         write_point(out, i, world_point(to_world, point_at(points, i)))
 
 
+@in_columns(transform_into)
+def _transform_columns(pose: Floats, points: Floats, out: Floats) -> None:
+    for axis in range(3):
+        row = PoseRow(*pose[axis].tolist())
+        out[:, axis] = ((row.x * points[:, 0] + row.y * points[:, 1]) + row.z * points[:, 2]) + row.t
+    out[np.abs(out) < SMALLEST_WORLD_COORDINATE] = 0.0
+
+
 def transform_points(pose: Floats, points: Floats) -> Floats:
     """Return the world coordinates of local points, as every exact test sees them.
 
@@ -211,3 +220,19 @@ def all_rigid(poses: Floats, tolerance: float, farthest: float) -> bool:
     for k in range(poses.shape[0]):
         good += is_rigid(poses[k], tolerance, farthest)
     return bool(good == poses.shape[0])
+
+
+@in_columns(all_rigid)
+def _all_columns_rigid(poses: Floats, tolerance: float, farthest: float) -> bool:
+    with np.errstate(all="ignore"):
+        rotation, shift = poses[:, :3, :3], poses[:, :3, 3]
+        good = (np.abs(shift) <= farthest).all() and (poses[:, 3] == (0.0, 0.0, 0.0, 1.0)).all()
+        if not good:
+            return False
+        x, y, z = rotation[:, 0], rotation[:, 1], rotation[:, 2]  # rows, (n,3)
+        products = (x[:, :, None] * x[:, None] + y[:, :, None] * y[:, None]) + z[:, :, None] * z[:, None]
+        minor_x = y[:, 1] * z[:, 2] - y[:, 2] * z[:, 1]
+        minor_y = y[:, 2] * z[:, 0] - y[:, 0] * z[:, 2]
+        minor_z = y[:, 0] * z[:, 1] - y[:, 1] * z[:, 0]
+        orthonormal = (np.abs(products - np.eye(3)) <= tolerance).all()
+        return bool(orthonormal and ((x[:, 0] * minor_x + x[:, 1] * minor_y) + x[:, 2] * minor_z > 0.0).all())

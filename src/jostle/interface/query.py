@@ -79,8 +79,8 @@ class Query:
     Parameters
     ----------
     rows : {"faces", "first", "pairs", "any"}
-        All touching face pairs; one row per body pair; body pairs without rows; or at most one body pair (with `motion` the one
-        that meets first).
+        All touching face pairs; one row per body pair (with `clearance` the nearest); body pairs without rows; or at most one
+        body pair (with `motion` the one that meets first).
     clearance : float
         Also report face pairs closer than this distance. It adds rows and never removes any.
     solid : bool

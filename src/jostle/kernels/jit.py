@@ -1,7 +1,8 @@
 """The decorator `kernel`, which makes every kernel of jostle.
 
 It needs no Numba: the first call imports it, and compiles, or raises `Unsupported` where that is impossible or forbidden
-(`kernels/compile_setting.py`). A kernel is compiled in up to two forms, each when it is first needed:
+(`kernels/compile_setting.py`; `kernels/interpreting.py` runs kernels without a compiler). A kernel is compiled in up to two forms,
+each when it is first needed:
 
 | form | needed when | has |
 |---|---|---|
@@ -28,6 +29,7 @@ from jostle.kernels.cache_state import cache_statistics
 from jostle.kernels.cached_property import cached_property
 from jostle.kernels.compile_setting import may_compile, without_numba
 from jostle.kernels.deferral import load_numba
+from jostle.kernels.interpreting import is_without_compiler, numba_is_loaded
 from jostle.kernels.sources import closure_constants, note_package
 
 __all__ = ["JIT_DISABLED", "KERNELS", "Kernel", "cache_statistics", "interpreted", "kernel"]
@@ -57,9 +59,15 @@ class Kernel:
         self.py_func = function
         self.name = name
         self.options = options
+        self.in_columns: Callable[..., Any] | None = None  # see `interpreting.py`
         self.__call__: Callable[..., Any] = self._first_call
 
     def _first_call(self, *arguments: Any) -> Any:
+        alone = is_without_compiler()
+        if self.in_columns is not None and (alone or not numba_is_loaded()):
+            return self.in_columns(*arguments)
+        if alone:
+            return interpreted(self)(*arguments)
         self.__call__ = self.entry
         return self.__call__(*arguments)
 

@@ -21,6 +21,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TextIO
 
+from jostle.kernels.deferral import load_numba
+from jostle.kernels.jit import JIT_DISABLED
 from jostle.kernels.progress import ticking
 
 Outcome = tuple[str, float, str | None]
@@ -212,6 +214,8 @@ def _serve(modules: list[str]) -> None:
     with _private_stdout() as answers:
         for module in modules:
             importlib.import_module(module)
+        if not JIT_DISABLED:
+            load_numba("jostle.kernels.dispatch")  # until then kernels with a NumPy form are not compiled
         functions = dict(WARMUPS)
         for line in sys.stdin:
             error = None

@@ -154,17 +154,31 @@ def filter_for_query(contacts: Contacts, pairs: Pairs, counters: Counters, query
     if query.rows == "faces" or (query.rows == "first" and len(contacts) == len(pairs)):
         return Report(pairs, contacts, counters)
     if query.rows == "first":
-        worst = _first_of_the_worst(contacts, pairs)
-        contacts = contacts.select(worst)
+        if query.clearance > 0.0:
+            one_row_each = replaced(pairs, rows=np.ones(len(pairs), np.int32))  # kind and distance: of all rows
+            return Report(one_row_each, contacts.select(_nearest_rows(contacts, pairs)), counters)
+        contacts = contacts.select(_first_of_the_worst(contacts, pairs))
         return Report(summed_up(contacts, pairs), contacts, counters)
     if query.rows == "any":
         pairs = pairs.select(np.s_[:1])
     return Report(pairs.without_rows(), counters=counters)
 
 
+def _nearest_rows(contacts: Contacts, pairs: Pairs) -> NDArray[np.int64]:
+    """Return the row of least distance of each pair; ties go to the lowest faces."""
+    return _first_marked(contacts.distance == np.repeat(pairs.distance, pairs.rows), pairs)
+
+
 def _first_of_the_worst(contacts: Contacts, pairs: Pairs) -> NDArray[np.int64]:
     """Return the first row of the most severe kind of each pair."""
-    starts = np.cumsum(pairs.rows) - pairs.rows
-    severe = contacts.kind == np.repeat(Pairs.of(contacts).kind, pairs.rows)  # kinds of rows: the pair may be OVERLAPPING
-    index = np.where(severe, np.arange(len(severe)), len(severe))
-    return np.minimum.reduceat(index, starts) if len(starts) else np.empty(0, np.int64)
+    # Kinds of rows: the pair may be OVERLAPPING.
+    return _first_marked(contacts.kind == np.repeat(Pairs.of(contacts).kind, pairs.rows), pairs)
+
+
+def _first_marked(marked: NDArray[np.bool_], pairs: Pairs) -> NDArray[np.int64]:
+    """Return the first marked row of each pair; each has one."""
+    if len(pairs) == 0:
+        return np.empty(0, np.int64)
+    starts = np.cumsum(pairs.rows, dtype=np.int64) - pairs.rows
+    index = np.where(marked, np.arange(len(marked)), len(marked))
+    return np.minimum.reduceat(index, starts)

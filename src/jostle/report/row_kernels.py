@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle._types import Bytes, Floats, Ints
+from jostle._types import Bools, Bytes, Floats, Ints
+from jostle.kernels.interpreting import in_columns
 from jostle.kernels.jit import kernel
 
 
@@ -89,3 +90,53 @@ def mark_missing(mine_a: Ints, mine_b: Ints, theirs_a: Ints, theirs_b: Ints, mis
         ):
             other += 1
         missing[pair] = other == theirs_a.shape[0] or theirs_a[other] != mine_a[pair] or theirs_b[other] != mine_b[pair]
+
+
+def _starts(*columns: Ints) -> NDArray[np.intp]:
+    """Return the rows at which sorted columns change, the first among them."""
+    if len(columns[0]) == 0:
+        return np.empty(0, np.intp)
+    changes: Bools = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
+    return np.flatnonzero(np.concatenate([[True], changes]))
+
+
+@in_columns(count_runs)
+def _count_columns(body_a: Ints, body_b: Ints) -> int:
+    return len(_starts(body_a, body_b))
+
+
+@in_columns(summarise_runs)
+def _summarise_columns(
+    body_a: Ints, body_b: Ints, kind: Bytes, distance: Floats, time: Floats,
+    pair_a: Ints, pair_b: Ints, worst: Bytes, rows: Ints, nearest: Floats, first: Floats,
+) -> None:  # fmt: skip
+    starts = _starts(body_a, body_b)
+    if len(starts) == 0:
+        return
+    pair_a[:], pair_b[:] = body_a[starts], body_b[starts]
+    worst[:] = np.maximum.reduceat(kind, starts)
+    rows[:] = np.diff(starts, append=len(body_a))
+    nearest[:] = np.fmin.reduceat(distance, starts)
+    first[:] = np.fmin.reduceat(time, starts)
+
+
+@in_columns(label_runs)
+def _label_columns(
+    pair: Ints, kind: Bytes, distance: Floats, pairs_a: Ints, pairs_b: Ints,
+    body_a: Ints, body_b: Ints, pair_a: Ints, pair_b: Ints, worst: Bytes, rows: Ints, nearest: Floats,
+) -> int:  # fmt: skip
+    body_a[:], body_b[:] = pairs_a[pair], pairs_b[pair]
+    starts = _starts(pair)
+    found = len(starts)
+    if found:
+        pair_a[:found], pair_b[:found] = body_a[starts], body_b[starts]
+        worst[:found] = np.maximum.reduceat(kind, starts)
+        rows[:found] = np.diff(starts, append=len(pair))
+        nearest[:found] = np.minimum.reduceat(distance, starts)
+    return found
+
+
+@in_columns(mark_missing)
+def _mark_columns(mine_a: Ints, mine_b: Ints, theirs_a: Ints, theirs_b: Ints, missing: NDArray[np.bool_]) -> None:
+    mine, theirs = ((a.astype(np.int64) << 32) | b for a, b in ((mine_a, mine_b), (theirs_a, theirs_b)))
+    missing[:] = ~np.isin(mine, theirs, assume_unique=True)

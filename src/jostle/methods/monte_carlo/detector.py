@@ -80,7 +80,7 @@ class MonteCarloDetector(Detector):
         search = self._ready_search()
         self._search = None  # until all is done: see the module's docstring
         body_pairs = self._body_pairs(frame, query, search.near)
-        # With a clearance, a near row must not end the search for one that touches.
+        # With a clearance, a near row must not end the search for a nearer one.
         row_mode = ALL if query.clearance > 0.0 and query.rows != "any" else ROW_MODES[query.rows]
         error = 0.0 if query.clearance > 0.0 else self._tolerated(query.budget)
         search.begin_frame(body_pairs, frame, self._boxes.of(frame), query.clearance, row_mode, error)

@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jostle.geometry.exact_zero_distance import SMALLEST_DISTANCE
 from jostle.geometry.reported_distance import reported_distance
 from jostle.geometry.triangle import Triangle, triangle_from, triangle_in_lane
 from jostle.geometry.triangle_triangle_distance import closest_points_of_triangles
@@ -293,4 +292,4 @@ def _write_triangle(numbers: Any, t: Triangle) -> None:
 def settled_distance(work: NearestWork, corners: FaceCorners) -> float:
     """Return the distance of two faces as reported if they do not touch."""
     work.counts.distance_tests += 1
-    return max(reported_distance(triangle_from(corners.a, 0), triangle_from(corners.b, 0)), SMALLEST_DISTANCE)
+    return reported_distance(triangle_from(corners.a, 0), triangle_from(corners.b, 0))

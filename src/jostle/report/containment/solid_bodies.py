@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from jostle.geometry.aabb import world_interval
 from jostle.geometry.triangle import Bounds, Triangle
 from jostle.geometry.vector import Vec3, point_at, point_from, write_point_from
 from jostle.interface.frame import Frame
+from jostle.kernels.interpreting import in_columns
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import Addresses, Rows, Struct, float64, int32, row_opener
@@ -113,6 +114,14 @@ def boxes_into(table: Addresses, used: Bools, boxes: Floats) -> None:
             upper = Vec3(max(upper.x, at.x), max(upper.y, at.y), max(upper.z, at.z))
         write_point_from(boxes[i], 0, lower)
         write_point_from(boxes[i], 3, upper)
+
+
+@in_columns(boxes_into)
+def _boxes_of_columns(table: Addresses, used: Bools, boxes: Floats) -> None:
+    for i in np.flatnonzero(used).tolist():
+        body: Any = open_body(table, i)
+        points = np.asarray(body.vertices).reshape(-1, 3)[np.asarray(body.faces)]
+        boxes[i, :3], boxes[i, 3:] = points.min(axis=0, initial=np.inf), points.max(axis=0, initial=-np.inf)
 
 
 @kernel
