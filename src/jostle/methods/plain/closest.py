@@ -50,14 +50,14 @@ class ClosestSearch:
         roots = boxes.plan.root[[body_a, body_b]]
         extent = boxes.upper[:, roots].max(axis=1) - boxes.lower[:, roots].min(axis=1)
         self._placed, self._certain = placed, placed.certain(0.0)
-        self._bodies = np.array([[body_a], [body_b]])
+        self._body_a, self._body_b = np.array([body_a], np.int32), np.array([body_b], np.int32)
         self._rounding = ROUNDING * float(extent.max())
         self.best = ClosestFaces(np.inf, -1, -1)
         self.node_tests = self.face_tests = 0
 
     def walk(self, keep: Comparison) -> None:
         """Compare the faces of all nodes that a comparison keeps, or up to two that touch."""
-        for pairs in walk(self._placed.boxes.plan, *self._bodies, keep, AT_ONCE):
+        for pairs in walk(self._placed.boxes.plan, self._body_a, self._body_b, keep, AT_ONCE):
             self.compare(pairs)
             if self.best.distance == 0.0:
                 return
@@ -122,8 +122,8 @@ class ClosestSearch:
 
     def _keep(self, distance: float, pairs: FacePairs, places: Longs) -> None:
         """Keep the lowest of these face pairs if it is closer, or as close and lower."""
-        first_a, first_b = self._placed.table.first_face[self._bodies[:, 0]].tolist()
-        face_a, face_b = pairs.face_a[places] - first_a, pairs.face_b[places] - first_b
+        first = self._placed.table.first_face
+        face_a, face_b = pairs.face_a[places] - first[self._body_a], pairs.face_b[places] - first[self._body_b]
         self.best = min(self.best, ClosestFaces(distance, *min(zip(face_a.tolist(), face_b.tolist(), strict=True))))
 
 
