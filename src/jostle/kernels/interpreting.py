@@ -24,9 +24,9 @@ _without_compiler: ContextVar[bool] = ContextVar("without_compiler", default=Fal
 
 
 @contextlib.contextmanager
-def without_compiler(active: bool = True) -> Iterator[None]:
+def without_compiler() -> Iterator[None]:
     """Interpret kernels that are not compiled yet, inside the context and in this thread."""
-    token = _without_compiler.set(active)
+    token = _without_compiler.set(True)
     try:
         yield
     finally:
@@ -38,10 +38,8 @@ def is_without_compiler() -> bool:
     return _without_compiler.get()
 
 
-def in_same_context(function: Callable[[], Result]) -> Callable[[], Result]:
-    """Return a function that works without a compiler later if this call does."""
-    if not is_without_compiler():
-        return function
+def called_without_compiler(function: Callable[[], Result]) -> Callable[[], Result]:
+    """Return a function that calls another one in that context, later."""
 
     def called() -> Result:
         with without_compiler():

@@ -1,6 +1,7 @@
 """The decorator `kernel`, which makes every kernel of jostle.
 
-It needs no Numba: the first call imports it, and compiles (unless `kernels/interpreting.py` says otherwise). A kernel is compiled in up to two forms, each when it is first needed:
+It needs no Numba: the first call imports it, and compiles (`kernels/interpreting.py` has the exceptions). A kernel is compiled in
+up to two forms, each when it is first needed:
 
 | form | needed when | has |
 |---|---|---|

@@ -58,7 +58,7 @@ LINE_STYLES = {
         ("wide_tree", "#0072b2", "o"), ("brute_force", "#3b3f45", "s"), ("face_octree", "#d55e00", "^"),
         ("bounding_tree", "#009e73", "D"), ("image_space", "#cc79a7", "v"), ("voxmap", "#e69f00", "P"),
         ("monte_carlo", "#56b4e9", "X"), ("separating_plane", "#332288", "<"), ("octree_update", "#999933", ">"),
-        ("closest_features", "#882255", "h"), ("edge_face", "#44aa99", "p"),
+        ("closest_features", "#882255", "h"), ("edge_face", "#44aa99", "p"), ("plain", "#aa4499", "d"),
     )
 }  # fmt: skip
 _DASHES: tuple[Any, ...] = ((0, (4, 1.5)), (0, (7, 1.5)), (0, (5, 1.2, 1.2, 1.2)), (0, (2.5, 1, 1, 1, 1, 1)))

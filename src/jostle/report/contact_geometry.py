@@ -14,7 +14,6 @@ from jostle._types import Floats, Ints
 from jostle.geometry.contact import describe_rows
 from jostle.geometry.contact_kind import NEAR, TOUCHING
 from jostle.interface.frame import Frame
-from jostle.kernels.interpreting import in_same_context
 from jostle.report.report import Closest, Details
 
 
@@ -23,7 +22,7 @@ def details_of_rows(
 ) -> Callable[[], Details]:
     """Return a function that computes segment and normal of these rows.
 
-    Bodies are given by number. It works without a compiler if this call does.
+    Bodies are given by number.
     """
 
     def compute() -> Details:
@@ -32,7 +31,7 @@ def details_of_rows(
         describe_rows(triangles_a, triangles_b, kind, segment, normal)
         return Details(segment=segment, normal=normal)
 
-    return in_same_context(compute)
+    return compute
 
 
 def triangles_of(frame: Frame, body: Ints, face: Ints) -> Floats:

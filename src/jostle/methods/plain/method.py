@@ -18,14 +18,14 @@ from jostle.interface.method import Detector, OldToNew, Progress
 from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query
 from jostle.interface.traits import EXACT, Answer, Semantics, Serve, Traits
-from jostle.kernels.interpreting import without_compiler
+from jostle.kernels.interpreting import called_without_compiler, without_compiler
 from jostle.methods.plain.closest import closest_faces
 from jostle.methods.plain.face_table import FaceTable
 from jostle.methods.plain.rows import PlacedBodies, body_pairs, rows_of_bodies, rows_of_pairs
 from jostle.methods.plain.tree import face_order, plan_trees
 from jostle.report.assemble import NO_ROWS, Rows, report_of
 from jostle.report.contact_geometry import closest_of_faces
-from jostle.report.report import Closest, Counters, Report
+from jostle.report.report import Closest, Counters, Report, replaced
 from jostle.shapes.mesh import Mesh
 
 FIRST_PAIRS = 64  # of bodies that `rows="any"` tests first; four times as many each time
@@ -71,13 +71,15 @@ class PlainDetector(Detector):
     """Detector of `Plain`; it keeps the shape of the trees between frames."""
 
     def __init__(self, bodies: Bodies, shapes: tuple[FaceOrder, ...]) -> None:
+        self._set_bodies(bodies, shapes)
+
+    def _set_bodies(self, bodies: Bodies, shapes: tuple[FaceOrder, ...]) -> None:
         self._table = FaceTable.of(bodies.meshes)
         self._plan = plan_trees([shape.order for shape in shapes])
 
     def change(self, bodies: Bodies, shapes: tuple[FaceOrder, ...], old_to_new: OldToNew) -> None:
         """Plan the trees anew."""
-        self._table = FaceTable.of(bodies.meshes)
-        self._plan = plan_trees([shape.order for shape in shapes])
+        self._set_bodies(bodies, shapes)
 
     def detect(self, frame: Frame, query: Query) -> Report:
         """Find the body pairs whose boxes meet, then their faces, all pairs at once."""
@@ -90,7 +92,11 @@ class PlainDetector(Detector):
             if query.itself:
                 itself, work = rows_of_bodies(placed, frame.bodies.meshes, query.clearance, query.adjacent)
                 counters += work + Counters(body_pairs=len(frame))
-            return report_of(rows, pairs, frame, query, counters, itself)
+            report = report_of(rows, pairs, frame, query, counters, itself)
+        if len(report.contacts) == 0:
+            return report
+        details = called_without_compiler(lambda: report.contacts.details)
+        return replaced(report, contacts=replaced(report.contacts, _details=details))
 
     def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
         """Return the closest faces of two bodies."""

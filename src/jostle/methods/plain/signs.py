@@ -61,9 +61,7 @@ def sides_of_plane(plane: Sequence[Floats] | Floats, points: Sequence[Floats] | 
     return [_signs_of_volumes(a, b, c, d, (nx, ny, nz), certain.volume) for d in points]
 
 
-def _signs_of_volumes(
-    a: Floats, b: Floats, c: Floats, d: Floats, normal: tuple[Floats, Floats, Floats], certain: float
-) -> Signs:
+def _signs_of_volumes(a: Floats, b: Floats, c: Floats, d: Floats, normal: tuple[Floats, Floats, Floats], certain: float) -> Signs:
     wx, wy, wz = d - a
     wx *= normal[0]
     wy *= normal[1]

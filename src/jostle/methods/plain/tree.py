@@ -81,9 +81,11 @@ class Boxes(NamedTuple):
 
 def face_order(vertices: Floats, faces: Ints) -> Ints:
     """Return the faces (m,) along a space-filling curve through their centres."""
-    corners = vertices[faces]
-    order = np.argsort(codes_of_points(0.5 * corners.min(axis=1) + 0.5 * corners.max(axis=1)), kind="stable")
-    return order.astype(np.int32)
+    centre = np.empty((len(faces), 3))
+    for axis, column in enumerate(vertices.T):  # four times as fast as minima along an axis of (m, 3, 3)
+        p, q, r = (column[corner] for corner in faces.T)
+        centre[:, axis] = 0.5 * np.minimum(np.minimum(p, q), r) + 0.5 * np.maximum(np.maximum(p, q), r)
+    return np.argsort(codes_of_points(centre), kind="stable").astype(np.int32)
 
 
 def plan_trees(orders: Sequence[Ints]) -> TreePlan:

@@ -4,8 +4,8 @@ The cases are those of `geometry/triangle_triangle.py`, with masks and tables in
 the corners lie on, then the order of the ends of the two segments that the triangles cut out of the line common to both planes.
 Coplanar triangles and those without area are in `flat_triangles.py`. Arithmetic and culling share nothing with the kernels.
 
-Triangles are arrays (3, 3, n): corner, coordinate, pair. Three signs make one number, the *code* of the sides: 0 … 26, and 13 if all
-are 0; tables hold what follows from it.
+Triangles are arrays (3, 3, n): corner, coordinate, pair. Three signs make one number, the *code* of the sides: 0 … 26, and 13
+if all are 0; tables hold what follows from it.
 """
 
 from __future__ import annotations
