@@ -38,7 +38,8 @@ def closest_faces(placed: PlacedBodies, body_a: int, body_b: int) -> ClosestFace
     """Return the closest faces of two bodies; the distance is 0 only where they touch."""
     search = ClosestSearch(placed, body_a, body_b)
     search.walk(search.most_promising)
-    search.walk(search.near_enough)
+    if search.best.distance > 0.0:
+        search.walk(search.near_enough)
     return search.best
 
 
