@@ -168,15 +168,16 @@ def test_walls_at_one_distance_tie_and_the_lowest_faces_are_first(method):
         pytest.skip("the method does not serve clearance")
     world = jostle.World(method)
     world.add(box())
-    other = world.add(box(), translation((1.5, 0, 0)))
+    other = world.add(box(), translation((0, 0, 1.5)))
     contacts = world.detect(clearance=4.0, rows="first").contacts
     faces = [oracle.triangles(body) for body in world]
     squared = {(i, j): rational.squared_distance(a, b) for i, a in enumerate(faces[0]) for j, b in enumerate(faces[1])}
     ties = [pair for pair, value in squared.items() if value == Fraction(1, 4)]
     assert min(squared.values()) == Fraction(1, 4)
     assert len(ties) >= 4
+    assert min(ties) > (0, 0)  # which is near, too
     assert (contacts.face_a, contacts.face_b, contacts.distance) == (*min(ties), 0.5)
-    other.pose = translation((1, 0, 0))  # wall to wall: lowest of those that touch
+    other.pose = translation((0, 0, 1))  # wall to wall: lowest of those that touch
     contacts = world.detect(clearance=4.0, rows="first").contacts
     assert (contacts.face_a, contacts.face_b, contacts.distance) == (*min((i, j) for i, j, _ in oracle.rows_between(*world)), 0.0)
 

@@ -7,6 +7,7 @@ import pytest
 
 from jostle.geometry.reported_distance import SMALLEST_DISTANCE, reported_distance
 from jostle.geometry.triangle import Triangle
+from jostle.geometry.triangle_triangle_distance import closest_points_of_triangles
 from jostle.geometry.vector import Vec3
 from jostle.methods.plain import distances
 from tests.oracle import rational
@@ -97,9 +98,9 @@ def in_columns(triangles):
     return np.ascontiguousarray(np.asarray(triangles).transpose(2, 1, 0))
 
 
-def compiled(a, b):
+def compiled(a, b, distance=reported_distance):
     made = [[Triangle(*(Vec3(*corner) for corner in t)) for t in triangles.tolist()] for triangles in (a, b)]
-    return np.array([reported_distance(*pair) for pair in zip(*made, strict=True)])
+    return np.array([distance(*pair) for pair in zip(*made, strict=True)])
 
 
 @families
@@ -107,6 +108,16 @@ def test_columns_give_the_bytes_of_the_kernel(family):
     a, b = pairs(family, 300)
     found = distances.reported_distances(in_columns(a), in_columns(b))
     expected = compiled(a, b)
+    assert found.tobytes() == expected.tobytes(), np.flatnonzero(found != expected)
+
+
+@families
+def test_robust_distances_have_the_bytes_of_the_kernel(family):
+    """They count where both evaluations disagree, which is rare."""
+    a, b = pairs(family, 300, seed=2)
+    with np.errstate(all="ignore"):
+        found = np.sqrt(distances.robust_squared(in_columns(a), in_columns(b)))
+    expected = compiled(a, b, lambda *pair: closest_points_of_triangles(*pair).distance)
     assert found.tobytes() == expected.tobytes(), np.flatnonzero(found != expected)
 
 

@@ -145,6 +145,6 @@ def test_a_search_compares_few_of_the_faces(shift):
     search.walk(search.near_enough)
     expected = world.distance(*world.bodies)
     assert search.best == (expected.distance, expected.face_a, expected.face_b)
-    assert search.face_tests < 2500
+    assert search.face_tests < 1000
     assert search.node_tests < 30_000
     assert guess < 1.01 * expected.distance + 0.01

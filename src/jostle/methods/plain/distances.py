@@ -40,7 +40,7 @@ def reported_distances(a: Triangles, b: Triangles) -> Floats:
 
 def _reported(a: Triangles, b: Triangles) -> Floats:
     """Return the textbook distance where it agrees with the robust one, else that one."""
-    robust, textbook = np.sqrt(_robust_squared(a, b)), np.sqrt(_textbook_squared(a, b))
+    robust, textbook = np.sqrt(robust_squared(a, b)), np.sqrt(_textbook_squared(a, b))
     lower = np.minimum(a.min(axis=1), b.min(axis=1))
     upper = np.maximum(a.max(axis=1), b.max(axis=1))
     agree = np.abs(textbook - robust) <= AGREEMENT * (upper - lower).max(axis=0)
@@ -129,7 +129,7 @@ def _over_face_squared(corners: Triangles, t: Triangles) -> Floats:
     return found
 
 
-def _robust_squared(a: Triangles, b: Triangles) -> Floats:
+def robust_squared(a: Triangles, b: Triangles) -> Floats:
     """Return the squares of the distances of `closest_points_of_triangles`."""
     origin = a[:, :1]
     a, b = a - origin, b - origin
