@@ -84,7 +84,8 @@ def test_modules_are_imported_without_numba():
 def test_without_numba_plain_answers_and_the_rest_refuses_with_the_cure():
     lines = without_numba(CALLS).splitlines()
     rows = lines[0].removeprefix("detect ")
-    assert rows.endswith(", 'plain')") and not rows.startswith("(0,")
+    assert rows.endswith(", 'plain')")
+    assert not rows.startswith("(0,")
     assert lines[1:3] == ["distance 0.0", "in_collision True"]
     assert lines[4] == f"detect, again {rows}"
     refused = [lines[3], *lines[5:]]
