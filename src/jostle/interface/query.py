@@ -7,7 +7,7 @@ option raises `Unsupported` before work starts (never a silent fallback).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from jostle import cast
 from jostle.errors import InputError
@@ -79,8 +79,8 @@ class Query:
     Parameters
     ----------
     rows : {"faces", "first", "pairs", "any"}
-        All touching face pairs; one row per body pair (with `clearance` the nearest); body pairs without rows; or at most one
-        body pair (with `motion` the one that meets first).
+        All touching face pairs; one row per body pair, of its most severe kind (with `clearance` the nearest); body pairs
+        without rows; or at most one body pair, the lowest (with `motion` the one that meets first).
     clearance : float
         Also report face pairs closer than this distance. It adds rows and never removes any.
     solid : bool
@@ -100,6 +100,8 @@ class Query:
     budget : Budget, optional
         Limit on the method's time or work; `report.complete` says whether it sufficed.
     """
+
+    kinds: ClassVar[bool] = True  # whether the kinds of pairs are read
 
     rows: str = "faces"
     clearance: float = 0.0
@@ -176,3 +178,9 @@ class Query:
         for field, cure in _NOT_WITH_MOTION:
             if getattr(self, field):
                 raise InputError(f"{field} has no meaning with motion=True; {cure}")
+
+
+class YesOrNo(Query):
+    """A query of which only whether anything is reported is read: kinds may be any."""
+
+    kinds: ClassVar[bool] = False

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-ALL, FIRST, ANY, WORST = 0, 1, 2, 3  # all rows; the first of each pair; the first of all; the worst of each pair
-ROW_MODES = {"any": ANY, "first": FIRST, "pairs": WORST, "faces": ALL}  # by the `rows` of a query
+# All rows; the first that is met, of each pair or of all; one of the worst kind, of each pair or of the first pair that has rows.
+ALL, FIRST, ANY, WORST, WORST_OF_ANY = range(5)
+ROW_MODES = {"any": WORST_OF_ANY, "first": WORST, "pairs": WORST, "faces": ALL}  # by the `rows` of a query
 FACE_BITS, KIND_BITS = 29, 3
 
 

@@ -18,11 +18,11 @@ from jostle import cast
 from jostle.errors import InputError
 from jostle.geometry.points import copy_accepted
 from jostle.geometry.rigid import all_rigid
-from jostle.interface.query import Default, Query, one_name
+from jostle.interface.query import Default, Query, YesOrNo, one_name
 from jostle.kernels.arrays import read_only_view
 
 ALL_FACES = Query()
-ANY_PAIR = Query(rows="any")
+ANY_PAIR = YesOrNo(rows="any")
 OPTIONS = (
     "rows", "clearance", "solid", "self_collision", "itself", "adjacent", "motion", "all_contacts", "separation", "budget",
 )  # fmt: skip

@@ -36,7 +36,7 @@ from jostle.methods.bounding_tree.search import PosedPairs, StaticSearch
 from jostle.methods.bounding_tree.show import overlay_of
 from jostle.methods.bounding_tree.tree import KINDS, Tree
 from jostle.report.assemble import Rows, report_of
-from jostle.report.packing import ALL, ROW_MODES
+from jostle.report.packing import ALL, ANY, ROW_MODES, WORST_OF_ANY
 from jostle.report.report import Counters, Report
 from jostle.shapes.mesh import Mesh
 
@@ -165,6 +165,8 @@ class BoundingTreeDetector(Detector):
         pairs = self._pairs_now(frame)
         # Solids and self-collision add rows: then the query is answered from all rows at the end.
         row_mode = ALL if query.solid or query.itself else ROW_MODES[query.rows]
+        if row_mode == WORST_OF_ANY and not query.kinds:
+            row_mode = ANY
         posed = PosedPairs.of(pairs, self._trees.tree_of_body, frame.poses)
         rows, counters = self._static.find(self._trees.shapes, self._kind, posed, row_mode)
         counters += Counters(body_pairs=len(pairs.body_a), box_tests=self._candidates.box_tests)

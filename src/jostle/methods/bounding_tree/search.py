@@ -87,7 +87,7 @@ class StaticSearch:
     def find(
         self, shapes: Shapes, kind: int, pairs: PosedPairs, row_mode: int = ALL, adjacent: bool = False, record: bool = False
     ) -> tuple[Rows, Counters]:
-        """Return the rows of body pairs: `ALL`, the `FIRST` or `WORST` of each, or `ANY`."""
+        """Return the rows of body pairs that the mode wants (`report/packing.py`)."""
         state, per_leaf = self._state[0], shapes.faces_of_leaf
         asked, begun = (kind, row_mode, adjacent, per_leaf), (0, 0, 0, 0)
         self._state[0] = (*asked, *begun, state["query"], 0, 0, 0, 0)  # field by field it takes 1 µs more

@@ -32,7 +32,7 @@ from jostle.kernels.structs import Addresses, One, Record, Rows, Struct, float64
 from jostle.methods.bounding_tree.leaves import LeafCache, WorldFace, box_of, cached_leaf, triangle_of
 from jostle.methods.bounding_tree.overlap import PairFrame, nodes_apart, reach_of, set_up_frame
 from jostle.methods.bounding_tree.tree import NodePair, TreeShape, opened
-from jostle.report.packing import ALL, ANY, FACE_BITS, KIND_BITS, WORST
+from jostle.report.packing import ALL, ANY, FACE_BITS, KIND_BITS, WORST, WORST_OF_ANY
 
 DONE, OUT_OF_OPERATIONS, FULL_ROWS, FULL_STACK, FULL_VISITED = range(5)
 MOST_NEW = 40  # node pairs that one of degree 6 can push
@@ -44,7 +44,7 @@ class StaticState(Record):
     """The query, the progress of the search, and counts."""
 
     kind: int64  # of the volumes
-    row_mode: int64  # ALL, FIRST, WORST or ANY
+    row_mode: int64  # of report/packing.py
     adjacent: int64  # whether faces that share a vertex are tested for more contact
     faces_of_leaf: int64
     next_pair: int64
@@ -135,7 +135,7 @@ def touching_faces(
         if status != DONE:
             return status
         state.next_pair += 1
-        if state.row_mode == ANY and state.rows_of_pair > 0:
+        if state.row_mode in (ANY, WORST_OF_ANY) and state.rows_of_pair > 0:
             state.next_pair = shape_a.shape[0]
     return DONE
 
@@ -258,7 +258,8 @@ def compare_leaves(work: StaticWork, a: Side, b: Side, nodes: NodePair, itself: 
 def write_row(work: StaticWork, face_a: int, face_b: int, found: int) -> bool:
     """Write a row if it is wanted; return whether the body pair is decided."""
     state = work.state
-    if state.row_mode == WORST and state.rows_of_pair > 0:
+    wants_worst = state.row_mode in (WORST, WORST_OF_ANY)
+    if wants_worst and state.rows_of_pair > 0:
         if (work.keys[state.rows - 1] & KIND_MASK) >= found:
             return False
         state.rows -= 1  # replaced by a worse one
@@ -266,7 +267,7 @@ def write_row(work: StaticWork, face_a: int, face_b: int, found: int) -> bool:
     work.pair_of_key[state.rows] = state.next_pair
     state.rows += 1
     state.rows_of_pair += 1
-    return state.row_mode != ALL and (state.row_mode != WORST or found == CROSSING)
+    return found == CROSSING if wants_worst else state.row_mode != ALL
 
 
 @kernel

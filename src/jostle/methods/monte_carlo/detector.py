@@ -29,12 +29,13 @@ from jostle.methods.monte_carlo.shape import ShellShape
 from jostle.methods.monte_carlo.show import overlay_of
 from jostle.report.assemble import filter_for_query, labelled
 from jostle.report.contact_geometry import details_of_rows
-from jostle.report.packing import ALL, ROW_MODES
+from jostle.report.packing import ALL, ANY, FIRST, WORST
 from jostle.report.report import Contacts, Counters, Reached, Report, replaced
 
 if TYPE_CHECKING:
     from jostle.methods.monte_carlo.method import MonteCarlo
 
+ROW_MODES = {"any": ANY, "first": FIRST, "pairs": WORST, "faces": ALL}
 BROAD = "uniform_grid"
 LARGEST_RESERVE = 0.8  # of the seconds of a budget: the most reserved for the report
 OUTSIDE = 4e-5  # seconds that `World.detect` takes before and after the detector's own

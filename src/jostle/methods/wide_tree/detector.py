@@ -27,7 +27,7 @@ from jostle.methods.wide_tree.self_collision import find_self_rows
 from jostle.methods.wide_tree.tree import LANES, Forest, Tree
 from jostle.report.assemble import Rows, report_of
 from jostle.report.batch import Batch
-from jostle.report.packing import ALL, FIRST, ROW_MODES, WORST, unpacked
+from jostle.report.packing import ALL, ANY, FIRST, ROW_MODES, WORST, WORST_OF_ANY, unpacked
 from jostle.report.report import Closest, Counters, Kind, Report
 from jostle.shapes.mesh import Mesh
 
@@ -67,6 +67,8 @@ class WideTreeDetector:
         pairs = self._candidates.pairs(frame, query.clearance)
         # Solids add rows, and a clearance needs the nearest: then the query is answered from all rows at the end.
         row_mode = ALL if query.solid or query.clearance > 0.0 else ROW_MODES[query.rows]
+        if row_mode == WORST_OF_ANY and not query.kinds:
+            row_mode = ANY
         body_a, body_b, shapes = pairs.body_a, pairs.body_b, self._tree_of_body
         placed = TreePairs(shapes.take(body_a), shapes.take(body_b), body_a, body_b, read_only_view(frame.poses))
         rows, counters = find_rows_parallel(self._forest, placed, query.clearance, row_mode, frame.workers)

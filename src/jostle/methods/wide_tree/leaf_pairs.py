@@ -63,7 +63,7 @@ from jostle.methods.wide_tree.leaf_cache import (
 from jostle.methods.wide_tree.pair_work import PairWork
 from jostle.methods.wide_tree.relative_frame import LARGEST_PADDING
 from jostle.methods.wide_tree.tree import NodePair, PlacedTree
-from jostle.report.packing import ALL, FACE_BITS, KIND_BITS, WORST
+from jostle.report.packing import ALL, FACE_BITS, KIND_BITS, WORST, WORST_OF_ANY
 
 MANY_LEFT = 4  # faces after two culls for which a third pays
 
@@ -139,8 +139,8 @@ def _add_row(pair: BodyPair, work: PairWork, face_x: int, face_y: int, kind: int
     Where the worst is wanted, it replaces a less severe row.
     """
     progress, row_mode = work.progress, pair.row_mode
-    row = progress.rows
-    if row_mode == WORST and progress.rows_of_pair > 0:
+    row, wants_worst = progress.rows, row_mode in (WORST, WORST_OF_ANY)
+    if wants_worst and progress.rows_of_pair > 0:
         row -= 1
         if (work.keys[row] & ((1 << KIND_BITS) - 1)) >= kind:
             return False
@@ -150,7 +150,7 @@ def _add_row(pair: BodyPair, work: PairWork, face_x: int, face_y: int, kind: int
     work.distance_of_key[row] = distance
     progress.rows = row + 1
     progress.rows_of_pair += 1
-    return row_mode != ALL and (row_mode != WORST or kind == CROSSING)
+    return kind == CROSSING if wants_worst else row_mode != ALL
 
 
 @kernel(forceinline=True)

@@ -39,7 +39,7 @@ from jostle.methods.wide_tree.leaf_pairs import BodyPair, compare_leaves
 from jostle.methods.wide_tree.pair_work import EXACT_TEST, MOST_NEW, START, PairWork, Progress, WaitingNodes, open_work
 from jostle.methods.wide_tree.relative_frame import BOTH_FRAMES, NO_FRAME, matrix_in, move_boxes, set_up_transforms
 from jostle.methods.wide_tree.tree import ROW, NodePair, PlacedTree, open_tree
-from jostle.report.packing import ALL, ANY
+from jostle.report.packing import ALL, ANY, WORST_OF_ANY
 
 DONE, OUT_OF_OPERATIONS, FULL_ROWS, FULL_STACK = range(4)
 OUTWARD = 1.0 + 1e-6  # covers the rounding of a clearance to float32
@@ -77,7 +77,8 @@ def touching_faces(
         why = _walk(pair, work, limit)
         if why != DONE:
             return why
-        progress.next_pair = pairs if row_mode == ANY and progress.rows_of_pair > 0 else k + 1
+        is_enough = row_mode in (ANY, WORST_OF_ANY) and progress.rows_of_pair > 0
+        progress.next_pair = pairs if is_enough else k + 1
     return DONE
 
 

@@ -25,7 +25,7 @@ from jostle.methods.wide_tree.search import (
 )
 from jostle.methods.wide_tree.tree import Forest
 from jostle.report.assemble import Rows
-from jostle.report.packing import ALL, ANY, unpacked
+from jostle.report.packing import ALL, ANY, WORST_OF_ANY, unpacked
 from jostle.report.report import Counters
 
 CHUNK = 128  # fewest pairs of a chunk, which costs some 30 µs whatever it holds
@@ -39,7 +39,7 @@ def find_rows_parallel(
 ) -> tuple[Rows, Counters]:
     """Return the rows of `find_rows`, using several threads where that pays."""
     count = len(pairs.shape_a)
-    if workers == 1 or row_mode == ANY or (count < 2 * CHUNK and row_mode != ALL):
+    if workers == 1 or row_mode in (ANY, WORST_OF_ANY) or (count < 2 * CHUNK and row_mode != ALL):
         return find_rows(forest, pairs, clearance, row_mode)
     if count < 2 * CHUNK:
         return _split(forest, pairs, clearance, workers)

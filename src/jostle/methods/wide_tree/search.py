@@ -105,7 +105,7 @@ def give_back(work: Workspace) -> None:
 
 
 def find_rows(forest: Forest, pairs: TreePairs, clearance: float = 0.0, row_mode: int = ALL) -> tuple[Rows, Counters]:
-    """Return the rows of tree pairs: `ALL`, the `FIRST` or `WORST` of each, or `ANY`."""
+    """Return the rows of tree pairs that the mode wants (`report/packing.py`)."""
     work = WORKSPACES.take()
     work.start()
     work.find(forest, pairs, clearance, row_mode)
