@@ -26,7 +26,12 @@ class BoundBroken(InputError):
 
 
 class Unsupported(JostleError):
-    """The method does not support this scene or query; the message names the trait."""
+    """The method does not support this scene or query; the message names the trait.
+
+    `kernel` names the kernel that must not or cannot be compiled, if that is the reason.
+    """
+
+    kernel: str = ""
 
 
 class BusyError(JostleError, RuntimeError):

@@ -3,7 +3,7 @@
 | value | a kernel without code in the cache |
 |---|---|
 | `foreground`, or none | is compiled while its caller waits |
-| `never` | raises `Unsupported` |
+| `never` | raises `Unsupported`; its NumPy form runs instead if it has one (`interpreting.py`) |
 
 Without Numba every kernel raises `Unsupported`, since code from the cache needs Numba as well. This module needs no Numba.
 """
@@ -29,16 +29,19 @@ def may_compile() -> bool:
 def check_may_compile(kernel: str) -> None:
     """Raise if a kernel that has no code in the cache must not be compiled."""
     if not may_compile():
-        raise Unsupported(
-            f"{_owner(kernel)}: kernel {kernel} has no code in the cache, and JOSTLE_COMPILE=never forbids compiling it; "
-            f"unset JOSTLE_COMPILE, {OTHERWISE}"
-        )
+        raise _refusal(kernel, "has no code in the cache, and JOSTLE_COMPILE=never forbids compiling it; unset JOSTLE_COMPILE")
 
 
 def without_numba(kernel: str, error: ImportError) -> Unsupported:
     """Return the error for a kernel that is called where Numba cannot be imported."""
     cure = "pip install numba" if isinstance(error, ModuleNotFoundError) else "install a version of Numba that can be"
-    return Unsupported(f"{_owner(kernel)}: kernel {kernel} needs Numba, which cannot be imported ({error}); {cure}, {OTHERWISE}")
+    return _refusal(kernel, f"needs Numba, which cannot be imported ({error}); {cure}")
+
+
+def _refusal(kernel: str, why: str) -> Unsupported:
+    refusal = Unsupported(f"{_owner(kernel)}: kernel {kernel} {why}, {OTHERWISE}")
+    refusal.kernel = kernel
+    return refusal
 
 
 def _owner(kernel: str) -> str:

@@ -139,6 +139,8 @@ def load_world(path: str | PathLike[str]) -> World:
         with ArrayFile(file) as saved:
             return _World(saved).rebuilt()
     except (InputError, Unsupported) as error:
+        if isinstance(error, Unsupported) and error.kernel:
+            raise  # the file may be perfect
         raise InputError(f"{file}: not a jostle world file, or damaged: {error}") from None
 
 
