@@ -284,6 +284,17 @@ def test_the_stored_table_of_methods_is_that_of_the_traits():
     assert stored_rows() == rows()
 
 
+@pytest.mark.parametrize("command", ["warmup", "check"])
+def test_ctrl_c_is_one_sentence_and_exit_status_130(files, jostle, command, monkeypatch):
+    def interrupt(*arguments, **settings):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("jostle.kernels.warmup.warm_up", interrupt)
+    monkeypatch.setattr("jostle.world.world.World.detect", interrupt)
+    result = jostle(command, *(files if command == "check" else ()))
+    assert (result.returncode, result.stdout, result.stderr) == (130, "", "jostle: interrupted\n")
+
+
 def test_a_warm_up_without_a_compiler_names_a_few_kernels_and_the_cure(tmp_path):
     environment = os.environ | {"JOSTLE_COMPILE": "never", "JOSTLE_CACHE_DIR": str(tmp_path)}
     environment.pop("NUMBA_DISABLE_JIT", None)

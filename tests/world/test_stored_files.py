@@ -6,14 +6,18 @@
 import io
 import json
 import os
+import subprocess
+import sys
 import warnings
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import jostle
 from jostle import array_file
+from jostle.kernels.jit import JIT_DISABLED
 from jostle.methods.bounding_tree import stored as stored_trees
 from jostle.methods.voxmap import stored as stored_voxels
 from jostle.motion.record import Motion, Recorder
@@ -282,3 +286,37 @@ def test_motion_files_with_digests_that_are_right_are_checked_too(tmp_path):
         changed["description"] = np.array(json.dumps(description))
         with pytest.raises(jostle.InputError, match=r"edited\.npz: "):
             Motion.load(written(changed, tmp_path / "edited.npz"))
+
+
+NEVER_COMPILED = """
+import sys
+import jostle
+for path in sys.argv[1:]:
+    try:
+        world = jostle.World.load(path)
+    except jostle.Unsupported as error:
+        print("refused", isinstance(error, jostle.InputError), error)
+    else:
+        print("loaded", len(world))
+"""
+
+
+@pytest.mark.skipif(JIT_DISABLED, reason="nothing is compiled")
+def test_a_kernel_that_must_not_be_compiled_is_no_defect_of_the_file(tmp_path):
+    files = []
+    for method in ("bounding_tree", "plain", "brute_force"):
+        world = jostle.World(method)
+        world.add(box())
+        files.append(tmp_path / f"{method}.npz")
+        world.save(files[-1])
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "JOSTLE_"))}
+    environment |= {"JOSTLE_COMPILE": "never", "JOSTLE_CACHE_DIR": str(tmp_path / "empty")}
+    environment["PYTHONPATH"] = str(Path(jostle.__file__).parents[1])
+    command = [sys.executable, "-c", NEVER_COMPILED, *map(str, files)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    refused, *loaded = done.stdout.splitlines()
+    assert refused.startswith("refused False method bounding_tree: kernel ")
+    assert "damaged" not in refused
+    assert "unset JOSTLE_COMPILE" in refused
+    assert loaded == ["loaded 1"] * 2  # after Numba was loaded, too

@@ -57,6 +57,8 @@ def _run() -> None:
     except SystemExit as end:
         if isinstance(end.__context__, BrokenPipeError):  # typer makes it status 1, which is an answer
             raise end.__context__ from None
+        if isinstance(getattr(end.__context__, "__cause__", None), KeyboardInterrupt):  # typer makes it a silent 130
+            raise KeyboardInterrupt from None
         if sys.stdout is not None:
             sys.stdout.flush()  # here, where errors can still be reported
         raise

@@ -3,7 +3,7 @@
 | value | a kernel without code in the cache |
 |---|---|
 | `foreground`, or none | is compiled while its caller waits |
-| `never` | raises `Unsupported` |
+| `never` | raises `Unsupported`; its NumPy form runs instead if it has one (`interpreting.py`) |
 
 Without Numba every kernel raises `Unsupported`, since code from the cache needs Numba as well. This module needs no Numba.
 """

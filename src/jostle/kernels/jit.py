@@ -27,7 +27,7 @@ from typing import Any, TypeVar, overload
 
 from jostle.kernels.cache_state import cache_statistics
 from jostle.kernels.cached_property import cached_property
-from jostle.kernels.compile_setting import may_compile, without_numba
+from jostle.kernels.compile_setting import NoCompiler, may_compile, without_numba
 from jostle.kernels.deferral import load_numba
 from jostle.kernels.interpreting import is_without_compiler, numba_is_loaded
 from jostle.kernels.sources import closure_constants, note_package
@@ -68,8 +68,16 @@ class Kernel:
             return self.in_columns(*arguments)
         if alone:
             return interpreted(self)(*arguments)
-        self.__call__ = self.entry
+        self.__call__ = self.entry if self.in_columns is None or may_compile() else self._compiled_or_in_columns
         return self.__call__(*arguments)
+
+    def _compiled_or_in_columns(self, *arguments: Any) -> Any:
+        """Run compiled code if there is some; used where none may be compiled."""
+        assert self.in_columns is not None
+        try:
+            return self.entry(*arguments)
+        except NoCompiler:
+            return self.in_columns(*arguments)
 
     @cached_property
     def entry(self) -> Any:

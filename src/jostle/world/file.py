@@ -23,6 +23,7 @@ from jostle.array_file import ArrayFile, checked_field, checked_list
 from jostle.atomic_file import write_arrays
 from jostle.broad_phase import BROAD_PHASES
 from jostle.errors import InputError, Unsupported
+from jostle.kernels.compile_setting import NoCompiler
 from jostle.methods.bounding_tree import stored as stored_trees
 from jostle.methods.voxmap import stored as stored_voxels
 from jostle.registry import METHODS, method_of, name_of
@@ -139,6 +140,8 @@ def load_world(path: str | PathLike[str]) -> World:
     try:
         with ArrayFile(file) as saved:
             return _World(saved).rebuilt()
+    except NoCompiler:
+        raise  # the file may be perfect
     except (InputError, Unsupported) as error:
         raise InputError(f"{file}: not a jostle world file, or damaged: {error}") from None
 
