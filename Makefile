@@ -16,7 +16,7 @@ OURSELVES := $(PIP) --no-deps --no-build-isolation --editable .
 WARMUP := $(BIN)/jostle warmup
 PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal $(MEASURED)
 
-.PHONY: help install demo pictures test quick durations coverage lint types imports boundscheck plain without-numba wheel kernels lock dependencies architecture fuzz clean
+.PHONY: help install demo pictures test quick durations coverage lint types imports boundscheck plain without-numba wheel kernels kernels-installed compiled-wheel versions lock dependencies architecture fuzz clean
 
 help:
 	@echo "make demo         install, then the tour: one scene through every method, a page with pictures, the viewer"
@@ -25,7 +25,7 @@ help:
 	@echo "make durations    run it and record the slow tests, which make quick leaves out"
 	@echo "make pictures     make the pictures of docs/gallery.md again"
 	@echo "make install      set up .venv only"
-	@echo "make lint types imports boundscheck plain without-numba wheel   the extra passes of continuous integration"
+	@echo "make lint types imports boundscheck plain without-numba compiled-wheel wheel   the extra passes of continuous integration"
 	@echo "make kernels      compile everything into a wheel for this platform, dist/jostle_kernels-*.whl"
 	@echo "make fuzz         mutated files, edited worlds, hostile messages; SECONDS=600 for ten minutes of each format"
 	@echo "make lock         resolve the lock files again, with hashes; then make dependencies for the table of licences"
@@ -91,13 +91,17 @@ plain: $(VENV)/.installed-dev
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -m small
 
 # The wheel where Numba is not installed: what starts, what refuses with a cure, and the core's small tests as plain Python.
-WITHOUT := $(VENV)/without-numba/bin/python -m
+WITHOUT := build/tried/without-numba/venv/bin/python -m
 without-numba: wheel
-	$(PYTHON) -m venv --clear $(VENV)/without-numba
-	$(WITHOUT) pip install --quiet numpy typer rich pytest hypothesis
-	$(WITHOUT) pip install --quiet --no-deps dist/jostle-*-py3-none-any.whl
+	$(BIN)/python release/try_installed.py without-numba
+	$(WITHOUT) pip install --quiet pytest hypothesis
 	$(WITHOUT) pytest -q tests/kernels/test_without_numba.py tests/architecture/test_start.py tests/cli/test_cache.py
 	NUMBA_DISABLE_JIT=1 $(WITHOUT) pytest -q -m small tests/interface tests/report tests/world tests/contract
+
+# Both wheels in a fresh environment that may not compile: examples, commands, the demo and the README's Python.
+compiled-wheel: wheel
+	@ls dist/jostle_kernels-*.whl > /dev/null || { echo "first make kernels"; exit 1; }
+	$(BIN)/python release/try_installed.py compiled
 
 # Which lines of jostle no test reaches, after passes that were measured: make test plain MEASURED="--cov --cov-append --cov-report="
 # The pass without a compiler counts the lines of kernels.
@@ -119,6 +123,11 @@ wheel: $(VENV)/.installed-dev
 # Every kernel compiled for any processor like this one's, in a wheel beside jostle's: docs/compiled_kernels.md.
 kernels: $(VENV)/.installed-dev
 	$(BIN)/python release/kernels_wheel.py
+
+# Into .venv, instead of the warm-up: make kernels-installed, then make test WARMUP=true. For unchanged sources: an edit makes the wheel
+# stale, and it is ignored from then on (pip uninstall jostle-kernels removes it).
+kernels-installed: kernels
+	$(PIP) --no-deps --no-index --find-links dist --force-reinstall jostle-kernels
 
 # Pins stay where they are unless UPGRADE=--upgrade; hashes of all files that the registry has for a version, for every platform.
 LOCKED := $(VENV)/lock/bin/pip-compile --quiet $(UPGRADE) --generate-hashes --allow-unsafe --strip-extras --no-header --no-annotate \

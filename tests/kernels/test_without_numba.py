@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import jostle
 from tests.kernels.test_compile_setting import HIDDEN
 
@@ -64,11 +66,11 @@ for method in (None, "wide_tree"):
 )
 
 
-def without_numba(script):
+def without_numba(script, *arguments, refused=""):
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "JOSTLE_COMPILE"))}
     environment["PYTHONPATH"] = str(Path(jostle.__file__).parents[1])
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    done = subprocess.run([sys.executable, "-c", script, *arguments], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2 if refused else 0, refused)
     return done.stdout
 
 
@@ -92,3 +94,23 @@ def test_without_numba_plain_answers_and_the_rest_refuses_with_the_cure():
     assert len(refused) == 6
     cure = "needs Numba, which cannot be imported (No module named 'numba'); pip install numba, or use method='plain'"
     assert all(cure in text for text in refused)
+
+
+COMMANDS = (
+    HIDDEN
+    + """
+import jostle.bench.machine
+from jostle.cli import main
+print(jostle.bench.machine._version("a package that nobody has"))
+main()
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "purpose"),
+    [("warmup", "compiling"), ("bench robust", "compiling"), ("bench peers --quick", "the exact reference")],
+)
+def test_commands_that_compile_refuse_at_once(arguments, purpose):
+    refused = f"jostle: {purpose} needs Numba, which is not installed; pip install numba\n"
+    assert without_numba(COMMANDS, *arguments.split(), refused=refused) == "none\n"

@@ -21,8 +21,15 @@ def describe_machine() -> dict[str, Any]:
         "system": platform.platform(),
         "python": platform.python_version(),
         "numpy": importlib.metadata.version("numpy"),
-        "numba": importlib.metadata.version("numba"),
+        "numba": _version("numba"),
     }
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "none"
 
 
 def _processor_name() -> str:

@@ -63,6 +63,7 @@ def peers(
     from jostle.bench.run import Bench
     from jostle.bench.scenarios import FULL, QUICK, SCENARIOS, make_cases
     from jostle.bench.table import as_json, print_case
+    from jostle.kernels.compile_setting import check_numba
     from jostle.registry import method_without_options
 
     chosen = list(PEERS) if names is None else [name.strip() for name in names.split(",") if name.strip()]
@@ -77,6 +78,7 @@ def peers(
     chosen_method = method_without_options(method, "--method", "the scenarios define queries and threads")
     if chosen_method is None:
         raise InputError("--method names no method; leave it out for wide_tree")
+    check_numba("the exact reference")
     sizes = QUICK if quick else FULL
     console = open_console()
     machine = describe_machine()

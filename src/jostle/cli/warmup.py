@@ -35,8 +35,12 @@ def compile_with_progress(console: Console, processes: int = 2, entries: Sequenc
     import importlib
     import time
 
+    from jostle.kernels.compile_setting import check_numba
+    from jostle.kernels.jit import JIT_DISABLED
     from jostle.kernels.warmup import WARMUPS, warm_up
 
+    if not JIT_DISABLED:
+        check_numba("compiling")
     begin = time.perf_counter()
     with progress_shown(console, "compiling (first use only)") as show:
         for module in MODULES:

@@ -10,6 +10,7 @@ Without Numba every kernel raises `Unsupported`, since code from the cache needs
 
 from __future__ import annotations
 
+import importlib.util
 import os
 
 from jostle.errors import InputError, Unsupported
@@ -37,6 +38,16 @@ def check_may_compile(kernel: str) -> None:
             f"{_owner(kernel)}: kernel {kernel} has no code in the cache, and JOSTLE_COMPILE=never forbids compiling it; "
             f"unset JOSTLE_COMPILE, {OTHERWISE}"
         )
+
+
+def check_numba(purpose: str) -> None:
+    """Raise if Numba is not installed, before processes are started that need it."""
+    try:
+        found = importlib.util.find_spec("numba") is not None
+    except (ImportError, ValueError):
+        found = False
+    if not found:
+        raise NoCompiler(f"{purpose} needs Numba, which is not installed; pip install numba")
 
 
 def without_numba(kernel: str, error: ImportError) -> NoCompiler:
