@@ -1,7 +1,7 @@
 """`jostle bench`: compare jostle with other libraries.
 
 `peers` measures the alternatives to jostle on the same meshes and poses. `robust` feeds jostle bad and extreme input on which some
-of them crash, hang or answer nonsense.
+of them crash, hang or answer nonsense. `start` measures what imports and first answers cost.
 """
 
 from __future__ import annotations
@@ -134,3 +134,21 @@ def robust(
         raise typer.Exit(130)
     if not all(outcome.ok for outcome in outcomes):
         raise typer.Exit(1)
+
+
+@bench.command()
+def start(rounds: Annotated[int, typer.Option(min=1, help="Fresh processes of each kind.")] = 9) -> None:
+    """Measure imports and first answers in fresh processes, as ratios to import numpy.
+
+    CPU time, interleaved rounds, medians. The cache of kernels is a temporary one; what is compiled for it is compiled once.
+    """
+    from jostle.bench.machine import describe_machine
+    from jostle.bench.start import as_markdown, measure
+    from jostle.kernels.compile_setting import check_numba
+
+    check_numba("measuring compiled starts")
+    console = open_console()
+    print_machine(console, describe_machine())
+    with progress_bar(console) as show:
+        found = measure(rounds, lambda done, steps, what: show(done, what, steps))
+    console.print(as_markdown(found), highlight=False, markup=False)
