@@ -147,12 +147,7 @@ def _closest_edges(a: Triangles, b: Triangles) -> tuple[Floats, Bools]:
 
     The edges are compared in the kernel's order, up to those that settle it.
     """
-    squared, on_a, on_b = _closest_points_of_edges(a, b)
-    largest = np.maximum(np.abs(a).max(axis=(0, 1)), np.abs(b).max(axis=(0, 1)))
-    margin = SETTLED * largest * largest
-    between = on_b - on_a
-    beyond = dot(a[:, None, LAST] - on_a, between) < -margin
-    beyond &= dot(b[:, LAST, None] - on_b, between) > margin
+    squared, _, _, beyond = closest_edge_pairs(a, b)
     best, settled = np.full(a.shape[2], np.inf), np.zeros(a.shape[2], bool)
     for i in range(3):
         for j in range(3):
@@ -160,6 +155,20 @@ def _closest_edges(a: Triangles, b: Triangles) -> tuple[Floats, Bools]:
             best = np.where(better, squared[j, i], best)
             settled |= better & beyond[j, i]
     return best, settled
+
+
+def closest_edge_pairs(a: Triangles, b: Triangles) -> tuple[Floats, Floats, Floats, Bools]:
+    """Return squared distances (3, 3, n) of all pairs of edges and their closest points.
+
+    Also whether the third corners lie beyond the points, so that triangles with these closest edges have no closer points.
+    """
+    squared, on_a, on_b = _closest_points_of_edges(a, b)
+    largest = np.maximum(np.abs(a).max(axis=(0, 1)), np.abs(b).max(axis=(0, 1)))
+    margin = SETTLED * largest * largest
+    between = on_b - on_a
+    beyond = dot(a[:, None, LAST] - on_a, between) < -margin
+    beyond &= dot(b[:, LAST, None] - on_b, between) > margin
+    return squared, on_a, on_b, beyond
 
 
 def _closest_points_of_edges(a: Triangles, b: Triangles) -> tuple[Floats, Floats, Floats]:

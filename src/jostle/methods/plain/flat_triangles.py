@@ -77,7 +77,7 @@ def _coplanar_touch(a: Floats, b: Floats, certain: Certain) -> Bools:
     if len(left) < len(touch):
         a, b = a.take(left, axis=2), b.take(left, axis=2)
     axis = np.argmax(np.abs(_normals(a)) + np.abs(_normals(b)), axis=0)
-    p, q = _projected(a, axis), _projected(b, axis)
+    p, q = projected(a, axis), projected(b, axis)
     turn_p, turn_q = orient2d(p[0], p[1], p[2], certain), orient2d(q[0], q[1], q[2], certain)
     separate = np.zeros(len(left), bool)
     for one, other, turn in ((p, q, turn_p), (q, p, turn_q)):
@@ -95,7 +95,7 @@ def _normals(t: Floats) -> Floats:
     return np.stack((uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx))
 
 
-def _projected(t: Floats, axis: NDArray[np.intp]) -> Floats:
+def projected(t: Floats, axis: NDArray[np.intp]) -> Floats:
     """Return triangles (3, 2, n) seen along an axis each."""
     first = int(axis[0]) if len(axis) else 0
     if (axis == first).all():
@@ -123,7 +123,7 @@ def _without_area_touch(a: Floats, b: Floats, widest: Longs, certain: Certain) -
     touch = np.zeros(a.shape[2], bool)
     left = np.arange(a.shape[2])
     for k in range(3):
-        p, q = _projected(a, (widest + k) % 3), _projected(b, (widest + k) % 3)
+        p, q = projected(a, (widest + k) % 3), projected(b, (widest + k) % 3)
         has_area, separate = np.zeros(len(left), bool), np.zeros(len(left), bool)
         for one, other in ((p, q), (q, p)):
             turn = orient2d(one[0], one[1], one[2], certain)

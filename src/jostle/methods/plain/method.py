@@ -1,7 +1,7 @@
 """Plain: exact rows in NumPy alone, for a first answer without a compiler.
 
-It neither imports Numba nor compiles: what the report adds to the rows (solids, segments, normals) is computed by interpreted
-kernels (`kernels/interpreting.py`).
+It neither imports Numba nor compiles: what the report adds to the rows is computed in columns (`contact_geometry.py`), or by
+interpreted kernels (`kernels/interpreting.py`).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query
 from jostle.interface.traits import EXACT, Answer, Semantics, Serve, Traits
 from jostle.kernels.interpreting import called_without_compiler, without_compiler
+from jostle.methods.plain import contact_geometry  # noqa: F401  makes `describe_rows` run in columns
 from jostle.methods.plain.closest import closest_faces
 from jostle.methods.plain.face_table import FaceTable
 from jostle.methods.plain.operations import operations_of, operations_of_details

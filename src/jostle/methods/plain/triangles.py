@@ -87,8 +87,8 @@ def _kinds_of_segments(a: Floats, b: Floats, sides_a: Signs, sides_b: Signs, cer
     Each triangle is turned over when the lone corner of the other lies below it; then two signs say how the segments on the line
     follow each other (`arranged` in `geometry/triangle_triangle.py` has the proof).
     """
-    p, q, r = _arranged(a, sides_a, ABOVE[sides_b])
-    s, t, u = _arranged(b, sides_b, ABOVE[sides_a])
+    p, q, r = arranged(a, sides_a, ABOVE[sides_b])
+    s, t, u = arranged(b, sides_b, ABOVE[sides_a])
     first = orient3d(p, q, s, t, certain)
     second = orient3d(p, r, s, u, certain)
     crossing = (first < 0) & (second > 0) & ON_BOTH_SIDES[sides_a] & ON_BOTH_SIDES[sides_b]
@@ -96,7 +96,9 @@ def _kinds_of_segments(a: Floats, b: Floats, sides_a: Signs, sides_b: Signs, cer
     return np.where(crossing, CROSSING, np.where(touching, TOUCHING, 0)).astype(np.uint8)
 
 
-def _arranged(corners: Floats, sides: Signs, keep_turn: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
+def arranged(corners: Floats, sides: Signs, keep_turn: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
+    """Return the corners of triangles from the lone one on, in the other turn unless it is kept."""
+    """Return the corners of triangles from the lone one on, turned over unless `keep_turn`."""
     order = ARRANGED[sides, keep_turn.view(np.int8)].T
     pairs = np.arange(corners.shape[2])
     axes = np.arange(3)[:, None]
