@@ -11,7 +11,7 @@ from jostle.report.report import Counters
 ANSWER = 700
 FACE, BOX_TEST, TRIANGLE_TEST, DISTANCE_TEST = 0.1, 0.03, 0.2, 2.2
 SOLID = 2  # times as much
-DETAIL = 80
+DETAIL = 5
 
 
 def least_operations(faces: int) -> int:
