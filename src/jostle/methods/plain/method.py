@@ -22,7 +22,7 @@ from jostle.kernels.interpreting import called_without_compiler, without_compile
 from jostle.methods.plain import contact_geometry  # noqa: F401  makes `describe_rows` run in columns
 from jostle.methods.plain.closest import closest_faces
 from jostle.methods.plain.face_table import FaceTable
-from jostle.methods.plain.operations import operations_of, operations_of_details
+from jostle.methods.plain.operations import operations_of, operations_of_closest, operations_of_details
 from jostle.methods.plain.rows import PlacedBodies, body_pairs, rows_of_bodies, rows_of_pairs
 from jostle.methods.plain.tree import face_order, plan_trees
 from jostle.report.assemble import NO_ROWS, Rows, report_of
@@ -113,7 +113,7 @@ class PlainDetector(Detector):
         with without_compiler():
             placed = PlacedBodies.of(frame, self._table, self._plan)
             (distance, face_a, face_b), counters = closest_faces(placed, body_a, body_b)
-            self.operations += operations_of(counters, self._faces)
+            self.operations += operations_of_closest(counters, self._faces)
             faces = np.array([face_a, face_b]) + placed.table.first_face[[body_a, body_b]]
             triangle_a, triangle_b = np.ascontiguousarray(placed.corners(faces).T)
             return closest_of_faces(distance, face_a, face_b, triangle_a, triangle_b)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from jostle.report.report import Counters
 
-ANSWER = 700
+ANSWER, CLOSEST, DETAILS = 700, 1500, 500
 FACE, BOX_TEST, TRIANGLE_TEST, DISTANCE_TEST = 0.1, 0.03, 0.2, 2.2
 SOLID = 2  # times as much
-DETAIL = 5
+DETAIL = 2  # of one row
 
 
 def least_operations(faces: int) -> int:
@@ -25,6 +25,11 @@ def operations_of(counters: Counters, faces: int, solid: bool = False) -> int:
     return (SOLID if solid else 1) * (least_operations(faces) + int(tests))
 
 
+def operations_of_closest(counters: Counters, faces: int) -> int:
+    """Return the operations of finding the closest faces of two bodies."""
+    return CLOSEST + operations_of(counters, faces)
+
+
 def operations_of_details(rows: int) -> int:
     """Return the operations of the segments and normals of so many rows."""
-    return DETAIL * rows
+    return DETAILS + DETAIL * rows
