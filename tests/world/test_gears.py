@@ -11,7 +11,8 @@ from jostle.methods.plain.operations import least_operations
 from jostle.shapes.build import box, icosphere
 from jostle.world import gears
 from jostle.world.gears import COMPILING, LOADING, ROWS, Ledger
-from tests.methods.plain.compare import COLUMNS, PAIR_COLUMNS, same_bytes
+from tests.methods.plain.compare import COLUMNS, PAIR_COLUMNS, forget_compiled_kernels, same_bytes
+from tests.world import compare_gears
 
 
 @pytest.fixture
@@ -44,8 +45,8 @@ def test_a_question_goes_over_when_plain_has_cost_as_much(ledger, stored, price)
     ledger.stored = {ROWS} if stored else set()
     world = two_spheres()
     world.detect()
-    each, least = world._detector._low.operations, least_operations(2 * len(icosphere(2).faces))
-    ledger.spent = price - least - 6 * each  # the question before is entered with the next
+    each, least = ledger.spent, least_operations(2 * len(icosphere(2).faces))
+    ledger.spent = price - least - 5 * each
     engines = [world.detect().counters.engine for _ in range(7)]
     assert engines == ["plain"] * 5 + ["wide_tree"] * 2
 
@@ -198,8 +199,34 @@ def test_copies_and_files_keep_the_gears(ledger, tmp_path):
 def test_contact_geometry_is_counted_when_it_is_computed(ledger):
     world = two_spheres()
     report = world.detect()
-    rows = world._detector._low.operations
+    rows = ledger.spent
+    del world  # whoever asks `collide` has none
     assert np.isfinite(report.contacts.normal).all()
-    assert world._detector._low.operations > rows
-    world.detect()
     assert ledger.spent > rows
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [lambda mesh: jostle.collide(mesh, mesh), lambda mesh: jostle.distance(mesh, mesh), jostle.self_collide],
+    ids=["collide", "distance", "self_collide"],
+)
+def test_questions_without_a_world_are_counted(ledger, ask):
+    spent = []
+    for _ in range(3):
+        ask(icosphere(1))
+        spent.append(ledger.spent)
+    assert 0 < spent[0] < spent[1] < spent[2]
+
+
+def test_plain_neither_warns_nor_raises_whatever_numpy_is_told(ledger):
+    world = jostle.World()
+    world.add(box(), deformable=True)  # its bounds are infinite
+    world.add(box(), jostle.translation((3.0, 0.0, 0.0)))
+    forget_compiled_kernels()
+    with np.errstate(all="raise"):
+        assert len(world.detect(solid=True).contacts) == 0
+    assert world.engine == "plain"
+
+
+def test_random_worlds_show_no_change_of_gears():
+    assert compare_gears.main(26) == 0  # two of each family

@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
+import numpy as np
+
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 
 Result = TypeVar("Result")
@@ -25,10 +27,14 @@ _without_compiler: ContextVar[bool] = ContextVar("without_compiler", default=Fal
 
 @contextlib.contextmanager
 def without_compiler() -> Iterator[None]:
-    """Interpret kernels that are not compiled yet, inside the context and in this thread."""
+    """Interpret kernels that are not compiled yet, inside the context and in this thread.
+
+    Compiled code neither warns of infinities nor raises for them, whatever `numpy.seterr` says: nor does this.
+    """
     token = _without_compiler.set(True)
     try:
-        yield
+        with np.errstate(all="ignore"):
+            yield
     finally:
         _without_compiler.reset(token)
 

@@ -53,6 +53,10 @@ class Ledger:
         self.impossible: set[str] = set()
         self._prices: dict[str, tuple[int, float]] = {}  # by question: what was spent when it was looked up, and the price
 
+    def enter(self, operations: int) -> None:
+        """Add what `plain` has just computed, in whatever world."""
+        self.spent += operations
+
     def goes_over(self, question: str, least: int) -> bool:
         """Return whether a question that costs at least so much is for `wide_tree`."""
         if question in self.impossible:
@@ -116,12 +120,11 @@ class GearedDetector(Detector):
     """A detector that begins on the low gear."""
 
     def __init__(self, low: Plain, high: Method, bodies: Bodies, shapes: tuple[MeshForGears, ...]) -> None:
-        self._low_method, self._high_method = low, high
+        self._high_method = high
         self._low_name, self._high_name = name_of(low), name_of(high)
         self._low: PlainDetector | None = None
         self._high: Detector | None = None
         self._over: set[str] = set()  # questions that have gone over
-        self._entered = 0  # operations of the low gear that are in the ledger
         self._may_compile = may_compile()
         self.engine = self._low_name  # who answered last
         self._set_bodies(bodies, shapes)
@@ -167,15 +170,11 @@ class GearedDetector(Detector):
         return self._on_high(ROWS).overlay(frame, what)
 
     def _goes_over(self, question: str) -> bool:
-        """Bring the ledger up to date, and ask it."""
-        if self._low is not None:  # also what its reports have computed since: contact points and normals
-            LEDGER.spent += self._low.operations - self._entered
-            self._entered = self._low.operations
         return LEDGER.goes_over(question, least_operations(self._faces))
 
     def _on_low(self) -> PlainDetector:
         if self._low is None:
-            self._low = self._low_method.start(self._bodies, tuple(shape.low for shape in self._shapes))
+            self._low = PlainDetector(self._bodies, tuple(shape.low for shape in self._shapes), LEDGER.enter)
         self.engine = self._low_name
         return self._low
 

@@ -6,6 +6,7 @@ interpreted kernels (`kernels/interpreting.py`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -70,10 +71,16 @@ class Plain:
 
 
 class PlainDetector(Detector):
-    """Detector of `Plain`; it keeps the shape of the trees between frames."""
+    """Detector of `Plain`; it keeps the shape of the trees between frames.
 
-    def __init__(self, bodies: Bodies, shapes: tuple[FaceOrder, ...]) -> None:
-        self.operations = 0  # so far, see `operations.py`
+    Parameters
+    ----------
+    enter : callable, optional
+        Called with the operations of each piece of work (`operations.py`), also of contact geometry that is computed later.
+    """
+
+    def __init__(self, bodies: Bodies, shapes: tuple[FaceOrder, ...], enter: Callable[[int], object] = int) -> None:
+        self._enter = enter
         self._set_bodies(bodies, shapes)
 
     def _set_bodies(self, bodies: Bodies, shapes: tuple[FaceOrder, ...]) -> None:
@@ -97,13 +104,13 @@ class PlainDetector(Detector):
                 itself, work = rows_of_bodies(placed, frame.bodies.meshes, query.clearance, query.adjacent)
                 counters += work + Counters(body_pairs=len(frame))
             report = report_of(rows, pairs, frame, query, counters, itself)
-        self.operations += operations_of(counters, self._faces, query.solid)
+        self._enter(operations_of(counters, self._faces, query.solid))
         if len(report.contacts) == 0:
             return report
 
         @called_without_compiler
         def details() -> Details:
-            self.operations += operations_of_details(len(report.contacts))
+            self._enter(operations_of_details(len(report.contacts)))
             return report.contacts.details
 
         return replaced(report, contacts=replaced(report.contacts, _details=details))
@@ -113,14 +120,15 @@ class PlainDetector(Detector):
         with without_compiler():
             placed = PlacedBodies.of(frame, self._table, self._plan)
             (distance, face_a, face_b), counters = closest_faces(placed, body_a, body_b)
-            self.operations += operations_of_closest(counters, self._faces)
+            self._enter(operations_of_closest(counters, self._faces))
             faces = np.array([face_a, face_b]) + placed.table.first_face[[body_a, body_b]]
             triangle_a, triangle_b = np.ascontiguousarray(placed.corners(faces).T)
             return closest_of_faces(distance, face_a, face_b, triangle_a, triangle_b)
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
         """Show the boxes of all bodies."""
-        boxes = PlacedBodies.of(frame, self._table, self._plan).boxes
+        with without_compiler():
+            boxes = PlacedBodies.of(frame, self._table, self._plan).boxes
         ends = np.stack([boxes.lower[:, self._plan.root], boxes.upper[:, self._plan.root]])
         return Overlay("boxes of bodies", boxes=ends.transpose(2, 0, 1).copy())
 
