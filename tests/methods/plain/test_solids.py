@@ -7,8 +7,10 @@ import jostle
 from jostle.geometry.winding_columns import columns_across, windings_into
 from jostle.kernels.deferral import load_numba
 from jostle.methods.plain import self_contact, windings
+from jostle.report.containment import solid_bodies
 from jostle.shapes import build, topology
 from tests.methods.plain.families import FAMILIES, case
+from tests.tiny import random_pose
 
 families = pytest.mark.parametrize("family", FAMILIES)
 
@@ -94,3 +96,30 @@ def test_whether_chosen_faces_touch_others(family, monkeypatch):
             one, other = np.zeros(len(chosen), np.int8), np.zeros(len(chosen), np.int8)
             assert self_contact.chosen_touches_columns(*given, one) == topology.chosen_face_touches(*given, other)
             assert one.tolist() == other.tolist()
+
+
+def test_boxes_of_pairs_meet_as_in_the_kernel():
+    rng = np.random.default_rng(1)
+    answers = []
+    for k in range(200):
+        poses, bounds = (
+            np.array([random_pose(rng, 1.0), np.eye(4), random_pose(rng, 1.0)]),
+            np.sort(rng.normal(size=(3, 2, 3)), axis=1),
+        )
+        if k % 4 == 0:
+            bounds[k % 3] = [[-np.inf] * 3, [np.inf] * 3]  # of a deformable body
+        if k % 4 == 1:
+            bounds[1] = bounds[0] + np.array([bounds[0, 1, 0] - bounds[0, 0, 0], 0.0, 0.0])
+            poses[0] = poses[1]
+        pairs = (np.array([0, 1], np.int32)[: 1 + k % 2], np.array([1, 2], np.int32)[: 1 + k % 2])
+        answers.append(bool(solid_bodies.boxes_meet(poses, bounds, *pairs)))
+        assert solid_bodies._columns_meet(poses, bounds, *pairs) == answers[-1]
+    assert 20 < sum(answers) < 180
+
+
+def test_deformable_solids_raise_no_warnings(recwarn):
+    world = jostle.World("plain")
+    for scale in (1.0, 0.5):
+        world.add(build.icosphere(1, scale), deformable=True)
+    assert world.detect(solid=True).pairs.kind.tolist() == [jostle.Kind.B_IN_A]
+    assert not recwarn.list
