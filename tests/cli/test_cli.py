@@ -303,6 +303,6 @@ def test_a_warm_up_without_a_compiler_names_a_few_kernels_and_the_cure(tmp_path)
     first, *entries, last = refused.stderr.splitlines()
     assert first == "jostle: some kernels did not compile:"
     assert len(entries) == 3
-    assert all("Unsupported: " in entry and "unset JOSTLE_COMPILE" in entry for entry in entries)
+    assert all("NoCompiler: " in entry and "unset JOSTLE_COMPILE" in entry for entry in entries)
     assert last.startswith("and ")
     assert not list(tmp_path.iterdir())

@@ -62,7 +62,7 @@ def _collide() -> None:
     assert report.contacts.normal.shape == (len(report.contacts), 3)
     assert functions.collide(_tetrahedron(), _tetrahedron(), solid=True)
     Pair(_tetrahedron(), _tetrahedron(0.1)).touches()
-    world = World()
+    world = World("wide_tree")
     body = world.add(_tetrahedron(), deformable=True)
     for shift in (0.1, 0.2):
         world.add(_tetrahedron(shift))
@@ -225,7 +225,7 @@ def _simulation() -> None:
     from jostle.sim import Simulation
 
     for response in ("exchange", "impulse"):
-        world = World()
+        world = World("wide_tree")
         for shift in (0.0, 0.1):
             world.add(_tetrahedron(shift))
         simulation = Simulation(world, cube=None, response=response)
