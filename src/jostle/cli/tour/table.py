@@ -51,8 +51,8 @@ def print_legend(console: Console, frames: int) -> None:
     console.print(
         f"Given: {given}. Bodies and faces: touching pairs, summed over {frames} frames (contact points if a method names no "
         "faces). Times are per frame and include setting poses and vertices. Exact in: frames with the exact answer, with the "
-        f"pairs missed or extra in the others; the exact answer is that of {EXACT}, found anew in every frame. A percentage is a share of the "
-        "size of the bodies.",
+        f"pairs missed or extra in the others; the exact answer is that of {EXACT}, found anew in every frame. A percentage is a "
+        "share of the size of the bodies.",
         highlight=False,
         style="dim",
     )
