@@ -104,7 +104,7 @@ class Outcome:
         answers = (0, 1) if self.trial.name.startswith(("check", "fit")) else (0,)
         said = self.stdout + self.stderr
         return self.status in answers and not any(
-            word in said for word in ("Traceback", "Unsupported", "kernel jostle.", "ignoring")
+            word in said for word in ("Traceback", "Unsupported", "NoCompiler", "kernel jostle.", "ignoring")
         )
 
     @property
@@ -112,7 +112,9 @@ class Outcome:
         """Whether it ended with an error of jostle that names the cure. Only Python may show a traceback."""
         last = self.last_line
         by_command = self.status == 2 and "\njostle: " in f"\n{self.stderr}" and "Traceback" not in self.stderr
-        by_python = self.status == 1 and last.startswith("jostle.errors.Unsupported: ")
+        by_python = self.status == 1 and last.startswith(
+            ("jostle.errors.Unsupported: ", "jostle.kernels.compile_setting.NoCompiler: ")
+        )
         return (by_command or by_python) and CURE in last
 
     @property

@@ -31,7 +31,7 @@ ROOT = Path(__file__).parents[1]
 BUILD = ROOT / "build" / "versions"
 SETS = ("oldest", "newest", "without-numba")
 PYTHONS = [f"3.{minor}" for minor in range(11, 20)]
-TESTS = "pytest>=8", "hypothesis>=6.100", "trimesh>=4.5"
+TESTS = ("pytest>=8", "hypothesis>=6.100", "trimesh>=4.5", "networkx>=3", "lxml>=5")
 SECONDS = 3000.0
 SHOW = """
 import importlib.metadata, platform

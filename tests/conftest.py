@@ -14,6 +14,9 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
+from jostle.world import gears
 from tests.oracle.kept_proofs import FOLDER
 
 os.environ["JOSTLE_QUIET"] = "1"  # what a command writes to stderr must not depend on what is compiled already
@@ -43,6 +46,12 @@ def pytest_unconfigure(config):
     if folder is not None:
         os.environ.pop(FOLDER, None)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def high_gear():
+    """Let worlds without a named method begin on `wide_tree`, so that what a test sees does not depend on those before it."""
+    gears.LEDGER.spent = gears.COMPILING
 
 
 def function_of(nodeid):

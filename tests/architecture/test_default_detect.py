@@ -66,7 +66,7 @@ def test_a_detect_builds_its_rows_once(removed, monkeypatch):
 
     for record in (Contacts, Pairs):
         monkeypatch.setattr(record, "__init__", count)
-    monkeypatch.setattr("jostle.methods.wide_tree.method.report_of", note)
+    monkeypatch.setattr("jostle.methods.wide_tree.detector.report_of", note)
     contacts = world.detect().contacts
     assert sorted(each.__name__ for each in made) == ["Contacts", "Pairs"]
     (rows,) = passed

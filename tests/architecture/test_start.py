@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 import jostle
+from jostle.shapes.build import icosphere
+from jostle.shapes.save import save
 
 AFTERWARDS = """
 import atexit, json, sys
@@ -22,13 +24,13 @@ COMMAND = "from jostle.cli import main; sys.argv[0] = 'jostle'; main()"
 OF_A_COMMAND = ("jostle.cli", "jostle.errors", "jostle.registry", "jostle.settings_text")
 
 
-def imported(code, *arguments):
+def imported(code, *arguments, status=0):
     """Return the modules that a fresh process imports, those of the interpreter's own start left out."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("JOSTLE_", "PYTHON"))}
     environment |= {"PYTHONPATH": str(Path(jostle.__file__).parents[1]), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-c", AFTERWARDS + code, *arguments]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (status, "")
     return set(json.loads(done.stdout.splitlines()[-1]))
 
 
@@ -55,6 +57,31 @@ def test_a_world_needs_numpy_only():
         *("report", "settings_text", "shapes", "tables", "world"),
     }
     assert len(own(found)) <= 85
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "jostle.collide(a, b, rows='first').contacts.normal",
+        "jostle.collide(a, b, clearance=0.1).pairs.names",
+        "jostle.distance(a, b).point_a",
+        "jostle.self_collide(a)",
+        "w = jostle.World(); w.add(a); w.add(b, deformable=True); w.in_collision(); w.detect(solid=True).contacts.point",
+    ],
+)
+def test_a_first_answer_needs_numpy_only(question):
+    found = imported(f"import jostle; from jostle.shapes.build import box; a, b = box(), box((2.0, 1.0, 1.0)); {question}")
+    assert packages(found) <= packages(imported("import numpy"))
+    assert "jostle.methods.wide_tree.detector" not in found
+
+
+@pytest.mark.parametrize("options", [(), ("--clearance", "0.1"), ("--solid",), ("--json",)], ids=" ".join)
+def test_a_check_needs_no_numba(options, tmp_path):
+    for name in "ab":
+        save(icosphere(3), tmp_path / f"{name}.obj")
+    files = [str(tmp_path / f"{name}.obj") for name in "ab"]
+    found = imported(COMMAND, "check", *files, *options, status=1)
+    assert packages(found).isdisjoint({"numba", "llvmlite", "scipy", "matplotlib"})
 
 
 @pytest.mark.parametrize(

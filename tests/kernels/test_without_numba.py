@@ -47,14 +47,21 @@ CALLS = (
     + """
 import jostle
 from jostle.shapes.build import box
-world = jostle.World()
-first, second = world.add(box(), name="first"), world.add(box(), name="second")
-for _ in range(2):  # a refused call leaves the world as it was
-    try:
-        world.detect()
-    except jostle.Unsupported as error:
-        print(error)
-print(len(world), first.mesh.faces.shape)
+for method in (None, "wide_tree"):
+    world = jostle.World(method)
+    first, second = world.add(box(), name="first"), world.add(box(), jostle.translation((0.5, 0.2, 0.1)), "second")
+    asked = {
+        "detect": lambda: (len(world.detect().contacts), world.engine),
+        "distance": lambda: world.distance(0, 1).distance,
+        "in_collision": world.in_collision,
+        "detect_many": lambda: world.detect_many(world.poses[None]),
+        "detect, again": lambda: (len(world.detect().contacts), world.engine),  # a refused call leaves the world as it was
+    }
+    for name, ask in asked.items():
+        try:
+            print(name, ask())
+        except jostle.Unsupported as error:
+            print(name, error)
 """
 )
 
@@ -76,11 +83,17 @@ def test_modules_are_imported_without_numba():
     assert len(imported) > 400
 
 
-def test_a_world_without_numba_refuses_with_the_cure():
-    *refused, last = without_numba(CALLS).splitlines()
-    assert len(refused) == 2
-    assert all("needs Numba, which cannot be imported (No module named 'numba'); pip install numba" in text for text in refused)
-    assert last == "2 (12, 3)"
+def test_without_numba_plain_answers_and_the_rest_refuses_with_the_cure():
+    lines = without_numba(CALLS).splitlines()
+    rows = lines[0].removeprefix("detect ")
+    assert rows.endswith(", 'plain')")
+    assert not rows.startswith("(0,")
+    assert lines[1:3] == ["distance 0.0", "in_collision True"]
+    assert lines[4] == f"detect, again {rows}"
+    refused = [lines[3], *lines[5:]]
+    assert len(refused) == 6
+    cure = "needs Numba, which cannot be imported (No module named 'numba'); pip install numba, or use method='plain'"
+    assert all(cure in text for text in refused)
 
 
 COMMANDS = (

@@ -33,6 +33,7 @@ from typing import Any
 
 from numba.core import caching, serialize, sigutils, types
 
+from jostle.kernels.at_hand import file_prefix
 from jostle.kernels.cache_folder import note_versions
 from jostle.kernels.cache_state import cache_statistics, user_directory
 from jostle.kernels.compile_setting import check_may_compile
@@ -196,7 +197,7 @@ class KernelCache(caching._Cache):
         self._options = {key: tuple(sorted(one)) if isinstance(one, set) else one for key, one in options.items()}
         self._sources = self._package_sources(name.partition(".")[0])
         self._enabled = True
-        self._file_prefix = re.sub(r"[^\w.]+", "_", name)[-80:]
+        self._file_prefix = file_prefix(name)
 
     @staticmethod
     def _package_sources(package: str) -> PackageSources | None:

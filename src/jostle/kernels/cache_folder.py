@@ -39,11 +39,11 @@ def cache_directories() -> list[CacheDirectory]:
     What another process removes meanwhile is left out.
     """
     found = []
-    for path in _directories():
+    for path in cache_paths():
         with contextlib.suppress(OSError):
             sizes = [entry.stat().st_size for entry in _files(path) if entry.name.endswith(".kernel")]
             package = path.name.partition("-kernels-")[0]
-            found.append(CacheDirectory(path, package, _versions(path), len(sizes), sum(sizes), path.stat().st_mtime))
+            found.append(CacheDirectory(path, package, versions_in(path), len(sizes), sum(sizes), path.stat().st_mtime))
     return sorted(found, key=lambda one: one.used, reverse=True)
 
 
@@ -54,7 +54,7 @@ def clear_cache() -> tuple[int, int]:
     writing stays.
     """
     removed = left = 0
-    for path in _directories():
+    for path in cache_paths():
         for entry in list(_files(path)):
             kernel = entry.name.endswith(".kernel")
             if not kernel and entry.name != VERSIONS and not _is_abandoned(entry):
@@ -77,15 +77,18 @@ def note_versions(directory: Path, versions: str) -> None:
             file.write_text(versions + "\n", encoding="utf-8")
 
 
-def _versions(path: Path) -> str:
+def versions_in(path: Path) -> str:
+    """Return the versions of the tools that a directory was made by."""
     with contextlib.suppress(OSError):
         return (path / VERSIONS).read_text(encoding="utf-8", errors="replace").strip()
     return ""
 
 
-def _directories() -> list[Path]:
-    with contextlib.suppress(OSError), os.scandir(user_directory()) as entries:
-        return [Path(entry.path) for entry in entries if DIRECTORY.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)]
+def cache_paths(package: str | None = None) -> list[Path]:
+    """Return the directories of the user's cache, of one package or of all."""
+    with contextlib.suppress(OSError, RuntimeError), os.scandir(user_directory()) as entries:  # RuntimeError: there is no home
+        named = ((entry, DIRECTORY.fullmatch(entry.name)) for entry in entries if entry.is_dir(follow_symlinks=False))
+        return [Path(entry.path) for entry, name in named if name is not None and package in (None, name[1])]
     return []
 
 

@@ -19,6 +19,10 @@ SETTINGS = ("foreground", "never")
 OTHERWISE = "or use method='plain', which needs no compiler"
 
 
+class NoCompiler(Unsupported):
+    """A kernel has no code, and cannot or must not be compiled."""
+
+
 def may_compile() -> bool:
     """Return whether JOSTLE_COMPILE allows compiling."""
     setting = os.environ.get("JOSTLE_COMPILE") or SETTINGS[0]
@@ -30,7 +34,7 @@ def may_compile() -> bool:
 def check_may_compile(kernel: str) -> None:
     """Raise if a kernel that has no code in the cache must not be compiled."""
     if not may_compile():
-        raise Unsupported(
+        raise NoCompiler(
             f"{_owner(kernel)}: kernel {kernel} has no code in the cache, and JOSTLE_COMPILE=never forbids compiling it; "
             f"unset JOSTLE_COMPILE, {OTHERWISE}"
         )
@@ -43,13 +47,13 @@ def check_numba(purpose: str) -> None:
     except (ImportError, ValueError):
         found = False
     if not found:
-        raise Unsupported(f"{purpose} needs Numba, which is not installed; pip install numba")
+        raise NoCompiler(f"{purpose} needs Numba, which is not installed; pip install numba")
 
 
-def without_numba(kernel: str, error: ImportError) -> Unsupported:
+def without_numba(kernel: str, error: ImportError) -> NoCompiler:
     """Return the error for a kernel that is called where Numba cannot be imported."""
     cure = "pip install numba" if isinstance(error, ModuleNotFoundError) else "install a version of Numba that can be"
-    return Unsupported(f"{_owner(kernel)}: kernel {kernel} needs Numba, which cannot be imported ({error}); {cure}, {OTHERWISE}")
+    return NoCompiler(f"{_owner(kernel)}: kernel {kernel} needs Numba, which cannot be imported ({error}); {cure}, {OTHERWISE}")
 
 
 def _owner(kernel: str) -> str:

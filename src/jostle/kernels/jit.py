@@ -81,6 +81,11 @@ class Kernel:
         """Numba's dispatcher for calls from kernels. Calling it from Python would crash."""
         return self._dispatcher(for_python=False)
 
+    @property
+    def signatures(self) -> list[Any]:
+        """The signatures that Python has called in this process, none before Numba is loaded."""
+        return list(self.entry.signatures) if "entry" in self.__dict__ else []
+
     def _dispatcher(self, *, for_python: bool) -> Any:
         may_compile()  # a setting that means nothing is refused even if all code is in the cache
         try:

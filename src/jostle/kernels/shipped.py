@@ -37,13 +37,11 @@ Files of a wheel are trusted like the modules beside them: both are code.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
 import importlib.machinery
 import importlib.util
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -52,11 +50,11 @@ import numba
 import numpy as np
 from numba.core import codegen
 
+from jostle.kernels.at_hand import CODE, wheel_folder
 from jostle.kernels.progress import StatusLine, is_quiet
 from jostle.kernels.sources import OWN_PACKAGE, package_sources
 
 MANIFEST = "manifest.json"
-CODE = "code"
 Settings = tuple[Any, ...]
 config: Any = numba.config
 get_host_cpu_features: Any = codegen.get_host_cpu_features
@@ -144,7 +142,7 @@ def shipped_kernels(package: str, triple: str) -> Wheel | None:
 
     The first call explains on stderr why an installed wheel is ignored.
     """
-    folder = _installed(package)
+    folder = wheel_folder(package)
     if folder is None:
         return None
     try:
@@ -154,18 +152,6 @@ def shipped_kernels(package: str, triple: str) -> Wheel | None:
             cure = f"pip install --upgrade '{package}[compiled]' replaces them, pip uninstall {distribution(package)} removes them"
             StatusLine().end(f"jostle: ignoring the compiled kernels in {folder}: {reason}; {cure}")
         return None
-
-
-def _installed(package: str) -> Path | None:
-    """Return the folder of a package's wheel without importing it."""
-    if os.environ.get("JOSTLE_COMPILED", "") == "0":
-        return None
-    with contextlib.suppress(Exception):  # odd finders and loaders: compile
-        found = importlib.util.find_spec(f"{package}_kernels")
-        if found is not None and found.origin is not None:
-            folder = Path(found.origin).parent
-            return folder if folder.is_dir() else None
-    return None
 
 
 def _admitted(folder: Path, package: str, triple: str) -> Wheel:

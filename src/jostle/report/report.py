@@ -92,6 +92,7 @@ class Counters:
     pixels: int
     look_ups: int
     samples: int
+    engine: ClassVar[str] = ""  # the method that answered, set by a world; not a number
 
     def __init__(
         self,

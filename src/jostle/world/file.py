@@ -25,7 +25,7 @@ from jostle.broad_phase import BROAD_PHASES
 from jostle.errors import InputError, Unsupported
 from jostle.methods.bounding_tree import stored as stored_trees
 from jostle.methods.voxmap import stored as stored_voxels
-from jostle.registry import METHODS, name_of
+from jostle.registry import METHODS, method_of, name_of
 from jostle.shapes.analytic import described, surface_described
 from jostle.shapes.mesh import Mesh
 
@@ -86,6 +86,7 @@ def save_world(world: World, path: str | PathLike[str]) -> None:
         "format": FORMAT,
         "method": method,
         "settings": _settings(world.method),
+        "named": world._gears is None,
         "units": world.units,
         "time": float(world.time),
         "dt": float(world.dt),
@@ -180,7 +181,9 @@ class _World:
         from jostle.world.world import World
 
         fields = self.fields
-        world = World(_method_of(fields), units=checked_field(fields, "units", str, type(None)))
+        method = _method_of(fields)
+        named = fields.get("named", True) or method != method_of(None)  # older files do not say
+        world = World(method if named else None, units=checked_field(fields, "units", str, type(None)))
         meshes = self._meshes()
         for row, name in enumerate(self.names):
             world._next_id = int(self.columns["ids"][row])

@@ -20,7 +20,7 @@ import itertools
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Any, Never
+from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -56,6 +56,9 @@ from jostle.world.checks import (
 from jostle.world.exclusive import ExclusiveUse
 from jostle.world.shape_cache import PreparedShapes
 
+if TYPE_CHECKING:
+    from jostle.world.gears import Gears
+
 __all__ = ["Body", "World"]
 
 
@@ -66,7 +69,8 @@ class World:
     ----------
     method : str or Method, optional
         A name, with settings if needed ("voxmap(accuracy=0.01)"; `jostle methods` lists the names), or an instance. By default
-        wide_tree.
+        wide_tree, with answers by plain as long as that costs less than loading or compiling its kernels. A named method is
+        always used itself.
     units : str, optional
         Units of all lengths; meshes with other units are refused. By default those of the first mesh that has any.
     workers : int, optional
@@ -79,6 +83,8 @@ class World:
         self.method = method_of(method)
         self._method_name = name_of(self.method)
         self._traits = self.method.traits
+        self._gears = None if method is not None else _gears_of(self.method)
+        self._engine = self._method_name if self._gears is None else self._gears.first
         self.workers = workers
         self._dt = 1.0
         self._table = BodyTable(units=None if units is None else cast.as_choice(units, UNITS, "units"))
@@ -254,6 +260,15 @@ class World:
     @dt.setter
     def dt(self, value: float) -> None:
         self._dt = cast.as_seconds(value, "dt")
+
+    @property
+    def engine(self) -> str:
+        """The name of the method that answered last; before that, of the first one to try.
+
+        A world without a named method has two gears: plain at first, without a compiler, and wide_tree as soon as its kernels are
+        worth loading or compiling. Both give the same answers (docs/conventions.md).
+        """
+        return self._engine
 
     @property
     def workers(self) -> int | None:
@@ -630,10 +645,12 @@ class World:
     def _call_detector(self, detector: Detector, name: str, *arguments: Any) -> Any:
         """Call a method of the detector; keep it if it raises a `JostleError`."""
         try:
-            return getattr(detector, name)(*arguments)
+            answer = getattr(detector, name)(*arguments)
         except JostleError:
             self._detector = detector
             raise
+        self._engine = getattr(detector, "engine", self._method_name)
+        return answer
 
     def _ready_detector(self, progress: Progress | None = None) -> Detector:
         """Return the detector, creating it or syncing it with added and removed bodies."""
@@ -652,7 +669,7 @@ class World:
             return detector
         shapes = self._prepared_shapes(bodies.meshes, progress)
         if detector is None or known is None:
-            detector = self.method.start(bodies, shapes)
+            detector = (self._gears or self.method).start(bodies, shapes)
         else:
             row_of_id = self._table.row_of_id
             new_rows = [row_of_id.get(number, -1) for number in known.ids.tolist()]
@@ -666,7 +683,7 @@ class World:
         def prepare(k: int, mesh: Mesh) -> Shape:
             if progress is not None:
                 progress(k / len(meshes), mesh.name)
-            return self.method.prepare_shape(mesh)
+            return (self._gears or self.method).prepare_shape(mesh)
 
         return self._shapes.of(meshes, prepare)
 
@@ -674,6 +691,7 @@ class World:
         """Map body numbers to ids, and add which pairs began and ended."""
         bodies, last = self._table.bodies, self._table.last_pairs
         pairs, contacts, ids, names = found.pairs, found.contacts, bodies.ids, bodies.name_of_id
+        object.__setattr__(found.counters, "engine", self._engine)
         if len(pairs.body_a):
             object.__setattr__(pairs, "_names", names)  # a report is new for every call
         if not bodies.numbers_are_ids:
@@ -681,3 +699,10 @@ class World:
             contacts = replaced(contacts, body_a=ids[contacts.body_a], body_b=ids[contacts.body_b])
         began, ended = pairs.missing_from(last), last.missing_from(pairs)
         return replaced(found, pairs=pairs, contacts=contacts, began=began, ended=ended, names=names)
+
+
+def _gears_of(method: Method) -> Gears:
+    """Return the two gears of the default engine; imported here, since a named method needs none."""
+    from jostle.world.gears import Gears
+
+    return Gears(method)

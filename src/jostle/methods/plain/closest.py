@@ -19,6 +19,7 @@ from jostle.methods.plain.distances import dot, reported_distances
 from jostle.methods.plain.rows import PlacedBodies, squared_gaps
 from jostle.methods.plain.tree import Comparison, FacePairs, walk
 from jostle.methods.plain.triangles import triangles_touch
+from jostle.report.report import Counters
 
 ROUNDING = 2.0**-44  # of the extent of both bodies: `reported_distance` is off by less
 MOST_PROMISING = 32  # node pairs of a level in the first walk
@@ -34,13 +35,13 @@ class ClosestFaces(NamedTuple):
     face_b: int
 
 
-def closest_faces(placed: PlacedBodies, body_a: int, body_b: int) -> ClosestFaces:
-    """Return the closest faces of two bodies; the distance is 0 only where they touch."""
+def closest_faces(placed: PlacedBodies, body_a: int, body_b: int) -> tuple[ClosestFaces, Counters]:
+    """Return the closest faces of two bodies, and the work; the distance is 0 only where they touch."""
     search = ClosestSearch(placed, body_a, body_b)
     search.walk(search.most_promising)
     if search.best.distance > 0.0:
         search.walk(search.near_enough)
-    return search.best
+    return search.best, Counters(box_tests=search.node_tests, distance_tests=search.face_tests)
 
 
 class ClosestSearch:

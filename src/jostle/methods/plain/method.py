@@ -21,11 +21,12 @@ from jostle.interface.traits import EXACT, Answer, Semantics, Serve, Traits
 from jostle.kernels.interpreting import called_without_compiler, without_compiler
 from jostle.methods.plain.closest import closest_faces
 from jostle.methods.plain.face_table import FaceTable
+from jostle.methods.plain.operations import operations_of, operations_of_details
 from jostle.methods.plain.rows import PlacedBodies, body_pairs, rows_of_bodies, rows_of_pairs
 from jostle.methods.plain.tree import face_order, plan_trees
 from jostle.report.assemble import NO_ROWS, Rows, report_of
 from jostle.report.contact_geometry import closest_of_faces
-from jostle.report.report import Closest, Counters, Report, replaced
+from jostle.report.report import Closest, Counters, Details, Report, replaced
 from jostle.shapes.mesh import Mesh
 
 FIRST_PAIRS = 64  # of bodies that `rows="any"` tests first; four times as many each time
@@ -71,11 +72,13 @@ class PlainDetector(Detector):
     """Detector of `Plain`; it keeps the shape of the trees between frames."""
 
     def __init__(self, bodies: Bodies, shapes: tuple[FaceOrder, ...]) -> None:
+        self.operations = 0  # so far, see `operations.py`
         self._set_bodies(bodies, shapes)
 
     def _set_bodies(self, bodies: Bodies, shapes: tuple[FaceOrder, ...]) -> None:
         self._table = FaceTable.of(bodies.meshes)
         self._plan = plan_trees([shape.order for shape in shapes])
+        self._faces = sum(len(shape.order) for shape in shapes)
 
     def change(self, bodies: Bodies, shapes: tuple[FaceOrder, ...], old_to_new: OldToNew) -> None:
         """Plan the trees anew."""
@@ -93,16 +96,23 @@ class PlainDetector(Detector):
                 itself, work = rows_of_bodies(placed, frame.bodies.meshes, query.clearance, query.adjacent)
                 counters += work + Counters(body_pairs=len(frame))
             report = report_of(rows, pairs, frame, query, counters, itself)
+        self.operations += operations_of(counters, self._faces, query.solid)
         if len(report.contacts) == 0:
             return report
-        details = called_without_compiler(lambda: report.contacts.details)
+
+        @called_without_compiler
+        def details() -> Details:
+            self.operations += operations_of_details(len(report.contacts))
+            return report.contacts.details
+
         return replaced(report, contacts=replaced(report.contacts, _details=details))
 
     def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
         """Return the closest faces of two bodies."""
         with without_compiler():
             placed = PlacedBodies.of(frame, self._table, self._plan)
-            distance, face_a, face_b = closest_faces(placed, body_a, body_b)
+            (distance, face_a, face_b), counters = closest_faces(placed, body_a, body_b)
+            self.operations += operations_of(counters, self._faces)
             faces = np.array([face_a, face_b]) + placed.table.first_face[[body_a, body_b]]
             triangle_a, triangle_b = np.ascontiguousarray(placed.corners(faces).T)
             return closest_of_faces(distance, face_a, face_b, triangle_a, triangle_b)

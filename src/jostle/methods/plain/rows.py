@@ -56,6 +56,19 @@ class PlacedBodies(NamedTuple):
         return lambda a, b: np.flatnonzero(squared_gaps(self.boxes, a, b) <= clearance * clearance)
 
 
+class CountedComparison:
+    """A comparison that counts the nodes it has compared."""
+
+    def __init__(self, keep: Comparison) -> None:
+        self._keep = keep
+        self.tests = 0
+
+    def __call__(self, a: Longs, b: Longs) -> Longs:
+        """Compare nodes."""
+        self.tests += len(a)
+        return self._keep(a, b)
+
+
 def squared_gaps(boxes: Boxes, a: Longs, b: Longs) -> Floats:
     """Return lower bounds of the squared distances of boxes, as `geometry/aabb.py` rounds them.
 
@@ -89,19 +102,19 @@ def body_pairs(placed: PlacedBodies, frame: Frame, clearance: float) -> Candidat
 
 def rows_of_pairs(placed: PlacedBodies, pairs: CandidatePairs, clearance: float) -> tuple[Rows, Counters]:
     """Return the rows of these body pairs, sorted."""
-    keep, certain = placed.comparison(clearance), placed.certain(clearance)
+    keep, certain = CountedComparison(placed.comparison(clearance)), placed.certain(clearance)
     found = _Found()
     for part in walk(placed.boxes.plan, pairs.body_a, pairs.body_b, keep):
         found.test(placed, part, clearance, certain)
     first = placed.table.first_face
-    return found.rows(first[pairs.body_a], first[pairs.body_b]), found.counters
+    return found.rows(first[pairs.body_a], first[pairs.body_b]), found.counters + Counters(box_tests=keep.tests)
 
 
 def rows_of_bodies(
     placed: PlacedBodies, meshes: tuple[Mesh, ...], clearance: float, adjacent: bool
 ) -> tuple[Rows, Counters]:  # fmt: skip
     """Return the rows of every body against itself, sorted; the pair is the body's number."""
-    keep, certain = placed.comparison(clearance), placed.certain(clearance)
+    keep, certain = CountedComparison(placed.comparison(clearance)), placed.certain(clearance)
     bodies = np.arange(len(meshes), dtype=np.int32)
     welded = np.concatenate([np.empty((3, 0), np.int32), *(mesh.welded_faces.T for mesh in meshes)], axis=1)
     first = placed.table.first_face
@@ -120,7 +133,7 @@ def rows_of_bodies(
                 local = (face_a - first[body], face_b - first[body])
                 kind = neighbours_touch(points, meshes[body].faces, meshes[body].welded_faces, *local, certain)
                 found.add(FacePairs(near.pair[chosen], face_a, face_b), kind, np.zeros(len(kind)))
-    return found.rows(first, first), found.counters
+    return found.rows(first, first), found.counters + Counters(box_tests=keep.tests)
 
 
 class _Found:

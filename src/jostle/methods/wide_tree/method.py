@@ -1,42 +1,23 @@
 """WideTree: the default engine, trees of boxes with eight children. Exact.
 
-It serves rigid, deforming and self-colliding bodies. Rigid bodies with equal meshes share one tree. A deforming body has its own,
-refitted when its vertices change and rebuilt when the area of its boxes has doubled (`refit.fit_boxes`). A broad phase finds body
-pairs, `pairs.py` their faces.
+It serves rigid, deforming and self-colliding bodies. `detector.py` is imported when it starts: a world that begins on another gear
+(`world/gears.py`) needs the settings and traits only.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from jostle import cast
-from jostle._types import Floats, Ints
-from jostle.broad_phase.candidates import FEW_BOXES, Candidates
-from jostle.errors import InputError
-from jostle.interface.frame import Bodies, Frame
-from jostle.interface.method import OldToNew, Progress
-from jostle.interface.overlay import Overlay
-from jostle.interface.query import Query
-from jostle.interface.shape_numbers import number_shapes
+from jostle.interface.frame import Bodies
+from jostle.interface.method import Progress
 from jostle.interface.traits import EXACT, Answer, Semantics, Serve, Traits
-from jostle.kernels.arrays import read_only_view
-from jostle.methods.wide_tree.build import build_and_measure, build_tree
-from jostle.methods.wide_tree.nearest import closest_faces
-from jostle.methods.wide_tree.parallel import find_rows_parallel
-from jostle.methods.wide_tree.refit import refit_tree
-from jostle.methods.wide_tree.search import TreePairs
-from jostle.methods.wide_tree.self_collision import find_self_rows
-from jostle.methods.wide_tree.tree import LANES, Forest, Tree
-from jostle.report.assemble import Rows, report_of
-from jostle.report.batch import Batch
-from jostle.report.packing import ALL, FIRST, ROW_MODES, WORST, unpacked
-from jostle.report.report import Closest, Counters, Kind, Report
 from jostle.shapes.mesh import Mesh
 
-DEGRADED = 2.0  # growth of the area of its boxes after which a deforming tree is rebuilt
-DEEPEST_SHOWN = 64  # more than the levels of any tree
+if TYPE_CHECKING:
+    from jostle.methods.wide_tree.detector import WideTreeDetector
+    from jostle.methods.wide_tree.tree import Tree
 
 SHOWN = {f"boxes of level {level}": str(level) for level in range(6)}
 TRAITS = Traits(
@@ -71,145 +52,18 @@ class WideTree:
     @property
     def shape_type(self) -> type:
         """Tree."""
+        from jostle.methods.wide_tree.tree import Tree
+
         return Tree
 
     def prepare_shape(self, mesh: Mesh, progress: Progress | None = None) -> Tree:
         """Build the tree of a mesh."""
+        from jostle.methods.wide_tree.build import build_tree
+
         return build_tree(mesh, self.build)
 
     def start(self, bodies: Bodies, shapes: tuple[Tree, ...]) -> WideTreeDetector:
         """Create the detector."""
+        from jostle.methods.wide_tree.detector import WideTreeDetector
+
         return WideTreeDetector(self, bodies, shapes)
-
-
-class WideTreeDetector:
-    """One tree for each distinct rigid mesh, and one for each deforming body."""
-
-    def __init__(self, method: WideTree, bodies: Bodies, shapes: tuple[Tree, ...]) -> None:
-        self._method = method
-        self._deforming: dict[int, DeformingTree] = {}  # by body id
-        # For two bodies the kernel's first test replaces a broad phase, and boxes of large meshes take a while.
-        self._candidates = Candidates(bodies, "uniform_grid", few=2, few_boxes=FEW_BOXES)
-        self._set_bodies(bodies, shapes)
-
-    def _set_bodies(self, bodies: Bodies, shapes: tuple[Tree, ...]) -> None:
-        kept, self._deforming = self._deforming, {}
-        placed = list(shapes)
-        for body in bodies.deforming:
-            number = int(bodies.ids[body])
-            self._deforming[number] = kept.get(number) or DeformingTree(shapes[body], bodies.meshes[body], self._method)
-            placed[body] = self._deforming[number].tree
-        first, self._tree_of_body = number_shapes(placed)
-        self._trees = [placed[body] for body in first]
-        self._forest = Forest(self._trees)
-
-    def change(self, bodies: Bodies, shapes: tuple[Tree, ...], old_to_new: OldToNew) -> None:
-        """Update after bodies were added or removed; deforming ones keep their trees."""
-        self._candidates.change(bodies, old_to_new)
-        self._set_bodies(bodies, shapes)
-
-    def detect(self, frame: Frame, query: Query) -> Report:
-        """Find body pairs by a broad phase, then the faces of each."""
-        self._deform(frame)
-        pairs = self._candidates.pairs(frame, query.clearance)
-        # Solids add rows, and a clearance needs the nearest: then the query is answered from all rows at the end.
-        row_mode = ALL if query.solid or query.clearance > 0.0 else ROW_MODES[query.rows]
-        body_a, body_b, shapes = pairs.body_a, pairs.body_b, self._tree_of_body
-        placed = TreePairs(shapes.take(body_a), shapes.take(body_b), body_a, body_b, read_only_view(frame.poses))
-        rows, counters = find_rows_parallel(self._forest, placed, query.clearance, row_mode, frame.workers)
-        counters += Counters(body_pairs=len(body_a), box_tests=self._candidates.box_tests)
-        if not query.itself:
-            return report_of(rows, pairs, frame, query, counters)
-        itself, work = self._self_rows(frame, query)
-        return report_of(rows, pairs, frame, query, counters + work, itself)
-
-    def detect_many(self, frame: Frame, poses: Floats, rows: str) -> Batch:
-        """Detect for many sets of poses (n, bodies, 4, 4) with the frame's vertices."""
-        self._deform(frame)
-        sets, bodies = poses.shape[:2]
-        body_a, body_b = pairs = self._candidates.every(frame)
-        start: Ints = np.repeat(bodies * np.arange(sets), len(body_a)).astype(np.int32)
-        all_a: Ints = np.tile(body_a, sets)
-        all_b: Ints = np.tile(body_b, sets)
-        shapes = self._tree_of_body
-        flat = read_only_view(poses.reshape(-1, 4, 4))
-        placed = TreePairs(shapes[all_a], shapes[all_b], start + all_a, start + all_b, flat)
-        row_mode = {"any": FIRST, "pairs": WORST, "faces": ALL}[rows]
-        found, counters = find_rows_parallel(self._forest, placed, 0.0, row_mode, frame.workers)
-        return Batch.of(sets, pairs, found, rows, counters)
-
-    def _deform(self, frame: Frame) -> None:
-        changed: dict[int, Tree] = {}
-        for body in frame.bodies.deforming:
-            deforming = self._deforming[int(frame.bodies.ids[body])]
-            deforming.follow(frame.vertices[body])
-            number = int(self._tree_of_body[body])
-            if self._trees[number] is not deforming.tree:
-                self._trees[number] = changed[number] = deforming.tree
-        if changed:
-            self._forest = self._forest.with_trees(changed)
-
-    def _self_rows(self, frame: Frame, query: Query) -> tuple[Rows, Counters]:
-        """Return the rows of every body against itself; the pair is the body's number."""
-        found, counters = [], Counters(body_pairs=len(frame))
-        for body, mesh in enumerate(frame.bodies.meshes):
-            number = int(self._tree_of_body[body])
-            tree, trees, pose = self._trees[number], self._forest.alone(number), frame.poses[body]
-            keys, distance, work = find_self_rows(tree, trees, mesh.welded_faces, pose, query.adjacent, query.clearance)
-            counters += work
-            if len(keys):
-                found.append(Rows.of_pair(body, *unpacked(keys), distance))
-        return Rows.joined(found), counters
-
-    def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
-        """Return the closest faces of two bodies."""
-        self._deform(frame)
-        shape_a, shape_b = int(self._tree_of_body[body_a]), int(self._tree_of_body[body_b])
-        return closest_faces(self._forest, shape_a, shape_b, frame.poses[body_a], frame.poses[body_b])
-
-    def overlay(self, frame: Frame, what: str) -> Overlay:
-        """Show the boxes of one level of all trees, by default "0": the root's children."""
-        if not (what or "0").isdecimal() or int(what or "0") > DEEPEST_SHOWN:
-            raise InputError(f"what is {what!r}; the overlays are the levels of the trees, '0' … '{DEEPEST_SHOWN}'")
-        self._deform(frame)
-        level = int(what or "0")
-        found = []
-        for body in range(len(frame)):
-            tree = self._trees[self._tree_of_body[body]]
-            nodes = np.array([0])
-            for _ in range(level):
-                nodes = np.concatenate(
-                    [np.arange(tree.first[n], tree.first[n] + tree.count[n]) if tree.count[n] > 0 else [n] for n in nodes]
-                ).astype(int)
-            boxes = tree.boxes.reshape(-1, 2, 3, LANES)[nodes].transpose(0, 3, 1, 2).reshape(-1, 2, 3).astype(np.float64)
-            boxes = boxes[(boxes[:, 0] <= boxes[:, 1]).all(axis=1)] / tree.frame[3] + tree.frame[:3]
-            found.append(_corner_boxes(boxes, frame.poses[body]))
-        return Overlay(f"boxes of level {level}", boxes=np.concatenate([np.empty((0, 2, 3)), *found]))
-
-
-class DeformingTree:
-    """The tree of one deforming body, refitted or rebuilt."""
-
-    def __init__(self, tree: Tree, mesh: Mesh, method: WideTree) -> None:
-        self._mesh = mesh
-        self._method = method
-        own = tree._replace(boxes=np.empty_like(tree.boxes), frame=np.empty_like(tree.frame))
-        self.tree, self._area = refit_tree(own, tree.vertices, mesh.uses_every_vertex)
-
-    def follow(self, vertices: Floats) -> None:
-        """Fit the tree to new vertices."""
-        if vertices is self.tree.vertices:
-            return
-        mesh = self._mesh
-        self.tree, area = refit_tree(self.tree, vertices, mesh.uses_every_vertex)
-        if area > DEGRADED * self._area:
-            self.tree, self._area = build_and_measure(vertices, mesh.faces, mesh.uses_every_vertex, self._method.build)
-
-
-def _corner_boxes(boxes: Floats, pose: Floats) -> Floats:
-    centre, half = boxes.mean(axis=1), 0.5 * (boxes[:, 1] - boxes[:, 0])
-    moved, extent = centre @ pose[:3, :3].T + pose[:3, 3], half @ np.abs(pose[:3, :3]).T
-    return np.stack([moved - extent, moved + extent], axis=1)
-
-
-assert max(Kind) < 1 << 3  # a kind fits into a row
