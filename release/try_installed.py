@@ -112,9 +112,7 @@ class Outcome:
         """Whether it ended with an error of jostle that names the cure. Only Python may show a traceback."""
         last = self.last_line
         by_command = self.status == 2 and "\njostle: " in f"\n{self.stderr}" and "Traceback" not in self.stderr
-        by_python = self.status == 1 and last.startswith(
-            ("jostle.errors.Unsupported: ", "jostle.kernels.compile_setting.NoCompiler: ")
-        )
+        by_python = self.status == 1 and last.startswith(("jostle.errors.Unsupported: ", "jostle.errors.NoCompiler: "))
         return (by_command or by_python) and CURE in last
 
     @property

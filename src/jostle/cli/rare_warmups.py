@@ -75,7 +75,7 @@ def _moving_broad_phases() -> None:
         world.remove(bodies[3])
         world.add(_tetrahedron())
         world.detect(rows="pairs")
-    world = World("wide_tree")
+    world = World()
     for k in range(MANY_BODIES):
         world.add(_tetrahedron(), translation((2.0 * k, 0.0, 0.0)))
     world.detect()

@@ -15,7 +15,7 @@ from jostle.continuous import point_triangle
 from jostle.geometry.convex_surfaces import closest_of_all_triangles
 from jostle.geometry.pose import rotation_about, translation
 from jostle.interface.query import Budget
-from jostle.kernels.warmup import warms
+from jostle.kernels.warmup import FIRST, warms
 from jostle.methods.closest_features.fallback import fallback_distance
 from jostle.methods.closest_features.method import ClosestFeatures
 from jostle.methods.closest_features.polyhedron import polyhedron_of
@@ -24,6 +24,7 @@ from jostle.methods.voxmap.method import Voxmap
 from jostle.methods.wide_tree.pair import Pair
 from jostle.shapes.build import box, icosphere
 from jostle.shapes.mesh import Mesh
+from jostle.world import gears
 from jostle.world.world import World
 
 # For `jostle demo`: each method once, the exact answer, distances for answers judged by a length, and pictures. The first two start
@@ -45,6 +46,9 @@ TOUR_ENTRIES = (
 )
 
 
+FIRST.append(lambda: gears.LEDGER.enter(gears.COMPILING))  # so that worlds without a named method compile, too
+
+
 def _tetrahedron(shift: float = 0.0) -> Mesh:
     corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     return Mesh(corners + shift, [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]], name="tetrahedron")
@@ -62,7 +66,7 @@ def _collide() -> None:
     assert report.contacts.normal.shape == (len(report.contacts), 3)
     assert functions.collide(_tetrahedron(), _tetrahedron(), solid=True)
     Pair(_tetrahedron(), _tetrahedron(0.1)).touches()
-    world = World("wide_tree")
+    world = World()
     body = world.add(_tetrahedron(), deformable=True)
     for shift in (0.1, 0.2):
         world.add(_tetrahedron(shift))
@@ -225,7 +229,7 @@ def _simulation() -> None:
     from jostle.sim import Simulation
 
     for response in ("exchange", "impulse"):
-        world = World("wide_tree")
+        world = World()
         for shift in (0.0, 0.1):
             world.add(_tetrahedron(shift))
         simulation = Simulation(world, cube=None, response=response)
