@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from jostle import errors
 from jostle.kernels import warmup
 
 ENTRIES = """
@@ -87,6 +88,7 @@ def environment(tmp_path) -> dict[str, str]:
     (tmp_path / "notes").write_text("")
     # A copy of our own: with the sources under somebody's hands the cache would rightly save nothing.
     shutil.copytree(Path(warmup.__file__).parent, tmp_path / "jostle" / "kernels", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(Path(errors.__file__), tmp_path / "jostle")
     (tmp_path / "jostle" / "__init__.py").write_text("")
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "JOSTLE_"))}
     clean |= {"PYTHONPATH": str(tmp_path), "JOSTLE_CACHE_DIR": str(tmp_path / "cache"), "JOSTLE_QUIET": "1"}
