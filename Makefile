@@ -98,6 +98,10 @@ without-numba: wheel
 	$(WITHOUT) pytest -q tests/kernels/test_without_numba.py tests/architecture/test_start.py tests/cli/test_cache.py
 	NUMBA_DISABLE_JIT=1 $(WITHOUT) pytest -q -m small tests/interface tests/report tests/world tests/contract
 
+# The core tests with the oldest and newest NumPy and Numba, and without Numba, on every Python that is found: docs/versions.md.
+versions: wheel
+	$(BIN)/python release/versions.py $(VERSIONS)
+
 # Both wheels in a fresh environment that may not compile: examples, commands, the demo and the README's Python.
 compiled-wheel: wheel
 	@ls dist/jostle_kernels-*.whl > /dev/null || { echo "first make kernels"; exit 1; }

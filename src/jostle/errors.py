@@ -29,5 +29,9 @@ class Unsupported(JostleError):
     """The method does not support this scene or query; the message names the trait."""
 
 
+class NoCompiler(Unsupported):
+    """A kernel has no code, and cannot or must not be compiled."""
+
+
 class BusyError(JostleError, RuntimeError):
     """A world was used by two threads at the same time."""

@@ -30,7 +30,7 @@ def quadrupled(x):
 """
 ASK = """
 import json, sys
-from jostle.errors import JostleError
+from jostle.errors import JostleError, Unsupported
 from jostle.kernels.jit import cache_statistics
 from trial.kernels import doubled, quadrupled
 answers = []
@@ -38,7 +38,8 @@ for call in (lambda: quadrupled(2.5), lambda: quadrupled(2.5), lambda: quadruple
     try:
         answers.append(call())
     except JostleError as error:
-        answers.append(f"{type(error).__name__}: {error}")
+        kind = Unsupported if isinstance(error, Unsupported) else type(error)
+        answers.append(f"{kind.__name__}: {error}")
 print(json.dumps([answers, cache_statistics.misses, "numba.core.typeinfer" in sys.modules]))
 """
 HIDDEN = """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import io
 import os
 import re
@@ -10,7 +12,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from jostle.cli import console
 from jostle.cli.console import Lines
 from jostle.kernels import progress
 from jostle.kernels.progress import PAUSE_SECONDS, CompileProgress
@@ -275,6 +279,30 @@ def test_lines_of_a_command():
             shown.show("voxel maps", 3.5, 13.0)
         shown.tick()
     assert lines == ["compiling, 1 s", "compiling 3 of 13, bounding trees, 11 s", "compiling, voxel maps, 21 s"]
+
+
+@pytest.mark.parametrize(("quiet", "lines"), [("", 2), ("0", 2), ("1", 0)])
+def test_a_command_writes_lines_to_a_log_unless_it_is_quiet(quiet, lines, monkeypatch):
+    monkeypatch.setenv("JOSTLE_QUIET", quiet)
+    ticks = []
+
+    @contextlib.contextmanager
+    def ticking(seconds, tick):
+        ticks.append(tick)
+        yield
+
+    monkeypatch.setattr(progress, "ticking", ticking)
+    clock = Clock()
+    monkeypatch.setattr(console, "Lines", functools.partial(Lines, now=clock))
+    log = io.StringIO()
+    with console.progress_shown(Console(file=log, width=30), "compiling (first use only)") as show:
+        for seconds in range(12):
+            clock.seconds = 100.0 + seconds
+            show(f"{seconds} kernels; measuring something", 1, 13)
+            for tick in ticks:
+                tick()
+    expected = [f"compiling (first use only) 1 of 13, {seconds} kernels; measuring something, {seconds} s" for seconds in (1, 11)]
+    assert log.getvalue().splitlines() == expected[:lines]  # one line each, however narrow the console is
 
 
 CHAIN = """

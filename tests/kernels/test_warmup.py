@@ -77,6 +77,27 @@ except KeyboardInterrupt:
     print("heard")
 """
 
+KEPT_OFF = """
+import os, time
+from pathlib import Path
+from jostle.kernels.warmup import WarmUp
+
+def processors():
+    process = Path(os.environ["NOTES"]).read_text().split()[1]
+    return {frozenset(os.sched_getaffinity(int(thread.name))) for thread in Path(f"/proc/{process}/task").iterdir()}
+
+usable = os.sched_getaffinity(0)
+with WarmUp(["warmed.entries"], ["sleeps"]) as running:
+    while not Path(os.environ["NOTES"]).read_text().endswith("\\n"):
+        assert running.next_outcome(0.01) is None
+    with running.kept_off([max(usable)]):
+        assert processors() == {frozenset(usable - {max(usable)} or usable)}
+    assert processors() == {frozenset(usable)}
+    with running.kept_off(usable):
+        assert processors() == {frozenset(usable)}
+    assert (running.left, running.ended, running.compiled) == (True, 0, 0)
+"""
+
 
 @pytest.fixture
 def environment(tmp_path) -> dict[str, str]:
@@ -87,6 +108,7 @@ def environment(tmp_path) -> dict[str, str]:
     (tmp_path / "notes").write_text("")
     # A copy of our own: with the sources under somebody's hands the cache would rightly save nothing.
     shutil.copytree(Path(warmup.__file__).parent, tmp_path / "jostle" / "kernels", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(Path(warmup.__file__).parents[1] / "errors.py", tmp_path / "jostle")
     (tmp_path / "jostle" / "__init__.py").write_text("")
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "JOSTLE_"))}
     clean |= {"PYTHONPATH": str(tmp_path), "JOSTLE_CACHE_DIR": str(tmp_path / "cache"), "JOSTLE_QUIET": "1"}
@@ -127,6 +149,14 @@ def test_an_interrupt_ends_the_processes(environment, tmp_path):
     child = int(notes.read_text().split()[1])
     with pytest.raises(ProcessLookupError):
         os.kill(child, 0)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system cannot bind a process to processors")
+def test_the_processes_keep_off_a_processor_for_a_while(environment):
+    done = subprocess.run(
+        [sys.executable, "-c", KEPT_OFF], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.stderr, done.returncode) == ("", 0)
 
 
 @pytest.mark.small

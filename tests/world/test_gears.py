@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import jostle
-from jostle.kernels.compile_setting import NoCompiler
+from jostle.errors import NoCompiler
 from jostle.methods.plain.operations import least_operations
 from jostle.shapes.build import box, icosphere
 from jostle.world import gears

@@ -35,15 +35,23 @@ def progress_bar(console: Console, total: float | None = None) -> Iterator[Calla
     """Show a bar on a terminal; yield a function of (done, text, optional new total)."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+    from jostle.kernels.progress import is_quiet
+
     columns = (BarColumn(30), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    silent = is_quiet() or not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=silent) as bar:
         task = bar.add_task("preparing (a first run compiles)", total=total)
         yield lambda done, text, total=None: bar.update(task, completed=done, description=text, total=total)
 
 
 @contextmanager
 def progress_shown(console: Console, work: str, transient: bool = False) -> Iterator[Show]:
-    """Show progress; a transient bar is removed at the end."""
+    """Show progress, unless JOSTLE_QUIET is set; a transient bar is removed at the end."""
+    from jostle.kernels.progress import is_quiet
+
+    if is_quiet():
+        yield lambda *_: None
+        return
     if not console.is_terminal:
         from jostle.kernels.progress import TICK_SECONDS, ticking
 
@@ -59,9 +67,16 @@ def progress_shown(console: Console, work: str, transient: bool = False) -> Iter
     columns = (TextColumn(work), BarColumn(20), count, TimeElapsedColumn(), what)
     with compile_progress.silent(), Progress(*columns, console=console, transient=transient) as bar:
         task = bar.add_task("", total=None, count="")
+        room = max(10, console.width - len(work) - 44)  # beside the bar, the count, the time and gaps
 
         def show(what: str, done: float, total: float) -> None:
-            bar.update(task, description=what, completed=done, total=total, count=_count(done, total))
+            bar.update(
+                task,
+                description=what if len(what) <= room else f"{what[: room - 1]}…",
+                completed=done,
+                total=total,
+                count=_count(done, total),
+            )
 
         yield show
 

@@ -13,6 +13,8 @@ from jostle.errors import JostleError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from jostle.kernels.warmup import Outcome
+
 MODULES = ("jostle.cli.warmups", "jostle.cli.rare_warmups")
 MOST_FAILURES = 3  # in a message: with JOSTLE_COMPILE=never, and without Numba, every entry fails for the same reason
 
@@ -53,8 +55,13 @@ def compile_with_progress(console: Console, processes: int = 2, entries: Sequenc
 
         outcomes = warm_up(MODULES, entries, processes=processes, progress=progress)
         assert len(outcomes) == len(WARMUPS if entries is None else entries)
+    check_outcomes(outcomes)
+    return time.perf_counter() - begin
+
+
+def check_outcomes(outcomes: Sequence[Outcome]) -> None:
+    """Raise if an entry failed, with the first reasons."""
     failed = [f"{name}: {error}" for name, _, error in outcomes if error is not None]
     if failed:
         more = f"\nand {len(failed) - MOST_FAILURES} more" if len(failed) > MOST_FAILURES else ""
         raise JostleError("some kernels did not compile:\n" + "\n".join(failed[:MOST_FAILURES]) + more)
-    return time.perf_counter() - begin

@@ -228,7 +228,6 @@ class KernelCache(caching._Cache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled kernel for a signature, or None to have it compiled."""
-        target_context.refresh()
         found = None
         if self._enabled:
             with self._failures_counted("load"):

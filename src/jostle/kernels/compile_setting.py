@@ -13,14 +13,10 @@ from __future__ import annotations
 import importlib.util
 import os
 
-from jostle.errors import InputError, Unsupported
+from jostle.errors import InputError, NoCompiler
 
 SETTINGS = ("foreground", "never")
 OTHERWISE = "or use method='plain', which needs no compiler"
-
-
-class NoCompiler(Unsupported):
-    """A kernel has no code, and cannot or must not be compiled."""
 
 
 def may_compile() -> bool:

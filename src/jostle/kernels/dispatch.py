@@ -17,6 +17,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.decorators import jit  # the one place
 
 from jostle.kernels.cache import KernelCache, normalize_signature
+from jostle.kernels.compiling import KernelCompiler, lean_compiling
 from jostle.kernels.deferral import stop_if_interrupted, with_signals_deferred
 from jostle.kernels.inner_code import InnerCompiler, set_environments
 from jostle.kernels.jit import Kernel
@@ -76,7 +77,8 @@ class KernelDispatcher(Dispatcher):  # type: ignore[misc]
             compile_progress.enter()
             failed = True
             try:
-                code = super().compile(sig)
+                with lean_compiling():
+                    code = super().compile(sig)
                 if self._cache_misses.total() > misses and self._compiler.pipeline_class is not InnerCompiler:
                     set_environments(self.overloads[arguments])
                 failed = False
@@ -91,8 +93,7 @@ def make_dispatcher(kernel: Kernel, *, for_python: bool) -> Any:
     if config.DISABLE_JIT:  # by Numba's configuration file
         return kernel.py_func
     options = kernel.options if for_python else {**kernel.options, "no_cpython_wrapper": True}
-    pipeline: dict[str, Any] = {} if for_python else {"pipeline_class": InnerCompiler}
-    dispatcher = jit(**FIXED, **options, **pipeline)(kernel.py_func)
+    dispatcher = jit(**FIXED, **options, pipeline_class=KernelCompiler if for_python else InnerCompiler)(kernel.py_func)
     dispatcher.__class__ = KernelDispatcher
     dispatcher._cache = KernelCache(kernel.py_func, kernel.name, options)
     return dispatcher
@@ -115,6 +116,7 @@ def type_of_kernel(kernel: Kernel) -> Any:
 
 def type_of_twin(twin: Twin) -> Any:
     """Return how the compiler sees a twin."""
-    compiled = twin.compiled  # imports the module, whose intrinsics the compiler does not know yet
-    registry.cpu_target.typing_context.refresh()
-    return registry.cpu_target.typing_context.resolve_value_type(compiled)
+    if "compiled" not in vars(twin):
+        twin.compiled  # noqa: B018  # imports the module, whose intrinsics the compiler does not know yet
+        registry.cpu_target.typing_context.refresh()
+    return registry.cpu_target.typing_context.resolve_value_type(twin.compiled)

@@ -12,8 +12,9 @@ from typing import Any
 import llvmlite.binding as llvm
 from numba.core import codegen, compiler
 
+from jostle.kernels.compiling import KernelCompiler
+
 Library: Any = codegen.JITCodeLibrary
-Compiler: Any = compiler.Compiler
 CompileResult: Any = compiler.CompileResult
 
 BITCODE = "bitcode"
@@ -25,6 +26,17 @@ class InnerLibrary(Library):  # type: ignore[misc]
     # Numba stores the environment of a function beside its machine code. That of an inner form is stored with the entry that it is
     # linked into: `set_environments`.
     codegen = SimpleNamespace(set_env=lambda _name, _environment: None)
+
+    def _optimize_functions(self, module: Any) -> None:
+        """Run cheap passes, so that the code is small; the entry form gets them all."""
+        module.data_layout = self._codegen._data_layout
+        for function in module.functions:
+            if not function.is_declaration:
+                passes, builder = self._codegen._function_pass_manager(opt=1)
+                passes.run(function, builder)
+
+    def _optimize_final_module(self) -> None:
+        """Do nothing: it is done where the code is linked into an entry form."""
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
@@ -55,8 +67,8 @@ class InnerLibrary(Library):  # type: ignore[misc]
         return library
 
 
-class InnerCompiler(Compiler):  # type: ignore[misc]
-    """Numba's compiler, for inner forms."""
+class InnerCompiler(KernelCompiler):
+    """The compiler of inner forms."""
 
     def compile_extra(self, func: Any) -> Any:
         """Compile a function."""

@@ -25,9 +25,10 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, TypeVar, overload
 
+from jostle.errors import NoCompiler
 from jostle.kernels.cache_state import cache_statistics
 from jostle.kernels.cached_property import cached_property
-from jostle.kernels.compile_setting import NoCompiler, may_compile, without_numba
+from jostle.kernels.compile_setting import may_compile, without_numba
 from jostle.kernels.deferral import load_numba
 from jostle.kernels.interpreting import is_without_compiler, numba_is_loaded
 from jostle.kernels.sources import closure_constants, note_package

@@ -19,6 +19,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, TextIO
 
 from jostle.errors import JostleError
@@ -32,7 +33,11 @@ Outcome = tuple[str, float, str | None]
 WARMUPS: list[tuple[str, Callable[[], None]]] = []
 """Every entry, in the order of definition."""
 
+FIRST: list[Callable[[], None]] = []
+"""What a process that runs entries does before them."""
+
 JOIN_SECONDS = 2.0
+POLL_SECONDS = 0.2  # so that Ctrl-C works on every system
 COUNT_SECONDS = 1.0  # how often a process reports how many kernels it has compiled
 
 _CHILD = (
@@ -83,39 +88,102 @@ def warm_up(
 
     An entry that raises, or crashes its process, is reported and does not stop the others. Ctrl-C ends the processes.
     """
-    for module in modules:
-        importlib.import_module(module)
-    known = [name for name, _ in WARMUPS]
-    names = list(dict.fromkeys(known if entries is None else entries))
-    unknown = sorted(set(names) - set(known))
-    if unknown:
-        raise ValueError(f"no warm-up named {', '.join(map(repr, unknown))} in {', '.join(modules)}")
-    waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
-    for name in names:
-        waiting.put(name)
-    outcomes: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
-    workers = [_Worker(modules, waiting, outcomes) for _ in range(max(1, min(processes, len(names))))]
-    by_name: dict[str, Outcome] = {}
-    last, reported = "", (0, 0)
-    try:
-        for worker in workers:
-            worker.start()
-        while len(by_name) < len(names):
-            with contextlib.suppress(queue.Empty):  # wakes five times a second, so that Ctrl-C works on every system
-                outcome = outcomes.get(timeout=0.2)
-                last = outcome[0]
-                by_name[last] = outcome
-            state = (len(by_name), sum(worker.compiled for worker in workers))
+    with WarmUp(modules, entries, processes) as running:
+        reported = (0, 0)
+        while running.left:
+            running.next_outcome(POLL_SECONDS)
+            state = (len(running.outcomes), running.compiled)
             if progress is not None and state != reported:
                 reported = state
-                progress(len(by_name), len(names), last, state[1])
-    finally:
-        for worker in workers:
+                last = running.outcomes[-1][0] if running.outcomes else ""
+                progress(state[0], len(running.names), last, state[1])
+    by_name = {outcome[0]: outcome for outcome in running.outcomes}
+    return [by_name[name] for name in running.names]
+
+
+class WarmUp:
+    """Entries that run in fresh processes, which end with the `with` block.
+
+    Take outcomes with `next_outcome`, at any time; `warm_up` has the parameters.
+    """
+
+    def __init__(self, modules: Sequence[str], entries: Sequence[str] | None = None, processes: int = 2) -> None:
+        for module in modules:
+            importlib.import_module(module)
+        known = [name for name, _ in WARMUPS]
+        self.names = list(dict.fromkeys(known if entries is None else entries))
+        unknown = sorted(set(self.names) - set(known))
+        if unknown:
+            raise ValueError(f"no warm-up named {', '.join(map(repr, unknown))} in {', '.join(modules)}")
+        waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
+        for name in self.names:
+            waiting.put(name)
+        self._ended: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
+        self._workers = [_Worker(modules, waiting, self._ended) for _ in range(max(1, min(processes, len(self.names))))]
+        self.outcomes: list[Outcome] = []
+
+    @property
+    def left(self) -> bool:
+        """Whether there are outcomes to come or to be taken."""
+        return len(self.outcomes) < len(self.names)
+
+    @property
+    def ended(self) -> int:
+        """The number of entries that have ended."""
+        return len(self.outcomes) + self._ended.qsize()
+
+    @property
+    def compiled(self) -> int:
+        """The number of kernels compiled so far."""
+        return sum(worker.compiled for worker in self._workers)
+
+    def next_outcome(self, seconds: float) -> Outcome | None:
+        """Return the next outcome, in the order in which entries end; None if none comes in time."""
+        try:
+            outcome = self._ended.get(timeout=seconds)
+        except queue.Empty:
+            return None
+        self.outcomes.append(outcome)
+        return outcome
+
+    @contextlib.contextmanager
+    def kept_off(self, processors: Sequence[int]) -> Iterator[None]:
+        """Leave some processors to others for a while, where the system can and there are more.
+
+        Times that are measured there are not those of a machine that compiles.
+        """
+        usable = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
+        others = usable - set(processors)
+        if others:
+            self._move_to(others)
+        try:
+            yield
+        finally:
+            if others:
+                self._move_to(usable)
+
+    def _move_to(self, processors: set[int]) -> None:
+        for worker in self._workers:
+            worker.move_to(processors)
+
+    def __enter__(self) -> WarmUp:
+        try:
+            for worker in self._workers:
+                worker.start()
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+    def _end(self) -> None:
+        for worker in self._workers:
             worker.end()
-        for worker in workers:
+        for worker in self._workers:
             if worker.ident is not None:
                 worker.join(JOIN_SECONDS)
-    return [by_name[name] for name in names]
 
 
 class _Worker(threading.Thread):
@@ -133,6 +201,7 @@ class _Worker(threading.Thread):
         self._ending = threading.Event()
         self._compiled_before = 0  # by processes that have died
         self.compiled = 0
+        self._processors: set[int] = set()  # any
 
     def run(self) -> None:
         with tempfile.TemporaryFile("w+", errors="replace") as messages:
@@ -156,6 +225,8 @@ class _Worker(threading.Thread):
             process = subprocess.Popen([sys.executable, "-c", _CHILD], stdin=pipe, stdout=pipe, stderr=messages, text=True)
             self._process = process
             self._compiled_before = self.compiled
+            if self._processors:
+                self.move_to(self._processors)
             if self._ending.is_set():  # `end` ran before the new process was known
                 raise InterruptedError("no longer needed")
             self._send(process, json.dumps({"path": sys.path, "modules": self._modules}))
@@ -184,6 +255,14 @@ class _Worker(threading.Thread):
         messages.seek(0)
         last = messages.read().strip().rpartition("\n")[2]
         return f"the process ended with code {code}" + (f": {last}" if last else "")
+
+    def move_to(self, processors: set[int]) -> None:
+        """Run the threads of the process on these processors, from now on and in new ones."""
+        self._processors = processors
+        if self._process is not None:
+            with contextlib.suppress(OSError):  # it has ended
+                for thread in Path(f"/proc/{self._process.pid}/task").iterdir():
+                    os.sched_setaffinity(int(thread.name), processors)
 
     def end(self) -> None:
         """End the process now."""
@@ -217,6 +296,8 @@ def _serve(modules: list[str]) -> None:
             importlib.import_module(module)
         if not JIT_DISABLED:
             load_numba("jostle.kernels.dispatch")  # until then kernels with a NumPy form are not compiled
+        for function in FIRST:
+            function()
         functions = dict(WARMUPS)
         for line in sys.stdin:
             error = None

@@ -49,6 +49,7 @@ def measure_point(
     progress: Progress = lambda *_: None,
     enough: int | None = None,
     may_be_inside: bool = True,
+    exact: str | None = None,
 ) -> None:
     """Replay a motion through methods, filling the runs of the point.
 
@@ -62,6 +63,8 @@ def measure_point(
         Frames that a method must finish within its limit; all by default.
     may_be_inside : bool
         Whether a body may be inside another, see `Truth`.
+    exact : str, optional
+        The method that answers are compared with, see `Truth`.
     """
     contenders = [_Contender(each, len(motion), limit, enough) for each in methods]
     point.runs = [each.run for each in contenders]
@@ -74,7 +77,7 @@ def measure_point(
             for k, contender in enumerate(contenders):
                 progress(f"{contender.run.method} prepares", 0.1 * k / len(contenders))
                 contender.prepare(str(file))
-        truth = Truth(motion, may_be_inside)
+        truth = Truth(motion, may_be_inside, exact)
         for number in range(rounds + 1):
             turn = number % max(1, len(contenders))
             _one_round(contenders[turn:] + contenders[:turn], number, rounds, progress)

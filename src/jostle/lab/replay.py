@@ -151,7 +151,7 @@ class Replayer:
         contacts, pairs = report.contacts, report.pairs
         named_faces = self._question.compared == FACES
         rows = face_rows(report) if named_faces else np.stack([pairs.body_a, pairs.body_b], axis=1)
-        counters = {name: int(count) for name, count in vars(report.counters).items()}
+        counters = {name: int(count) for name, count in vars(report.counters).items() if name != "engine"}
         return FrameAnswer(rows.astype(np.int32), len(contacts), len(pairs), counters)
 
 

@@ -66,11 +66,16 @@ def question_for(method: Method, extra: Mapping[str, Any] | None = None) -> Ques
 class Truth:
     """The exact rows of a motion, computed on first use.
 
-    If no body fits into another, the truth of surfaces is that of solids, in a fiftieth of the time (64 bodies).
+    Parameters
+    ----------
+    may_be_inside : bool
+        If no body fits into another, the truth of surfaces is that of solids, in a fiftieth of the time (64 bodies).
+    engine : str, optional
+        The exact method for all questions but those along the motion, instead of those above.
     """
 
-    def __init__(self, motion: Motion, may_be_inside: bool = True) -> None:
-        self.motion, self._may_be_inside = motion, may_be_inside
+    def __init__(self, motion: Motion, may_be_inside: bool = True, engine: str | None = None) -> None:
+        self.motion, self._may_be_inside, self._engine = motion, may_be_inside, engine
         self._rows: dict[tuple[int, bool, float | str | None], Longs] = {}
         self._worlds: dict[str, World] = {}
         self._moving: World | None = None
@@ -114,7 +119,7 @@ class Truth:
 
     def world_at(self, frame: int, engine: str = EXACT_ENGINE) -> World:
         """Return a world of an exact engine with all bodies as in one frame."""
-        motion = self.motion
+        motion, engine = self.motion, self._engine or engine
         if motion.vertices:
             meshes = tuple(
                 Mesh(motion.vertices[k][frame], mesh.faces, name=mesh.name, units=mesh.units) if k in motion.vertices else mesh

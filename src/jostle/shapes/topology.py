@@ -19,8 +19,10 @@ from jostle.geometry.winding import facing
 from jostle.geometry.winding_columns import windings
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.handles import AddressTable
+from jostle.kernels.interpreting import in_columns
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import Rows, Struct, int32
+from jostle.shapes.topology_columns import connect_columns
 
 Links = NDArray[np.int_]
 
@@ -125,6 +127,9 @@ def connect(
         face_above[f] = face_of_root[root]
     parts = number_sets(face_above, part, first_faces[1])
     return sheets, parts, closed
+
+
+in_columns(connect)(connect_columns)
 
 
 @kernel

@@ -280,6 +280,10 @@ class _Server(viser.ViserServer):
     def request_share_url(self, verbose: bool = True) -> str | None:
         return None
 
+    def stop(self) -> None:
+        with contextlib.redirect_stdout(io.StringIO()):  # viser says so; the command line says it itself
+            super().stop()
+
 
 def open_guarded(admission: Admission, title: str) -> Any:
     """Return a viser server behind its `guard`; its port may not be the requested one."""

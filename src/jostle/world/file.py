@@ -22,8 +22,7 @@ from jostle import cast
 from jostle.array_file import ArrayFile, checked_field, checked_list
 from jostle.atomic_file import write_arrays
 from jostle.broad_phase import BROAD_PHASES
-from jostle.errors import InputError, Unsupported
-from jostle.kernels.compile_setting import NoCompiler
+from jostle.errors import InputError, NoCompiler, Unsupported
 from jostle.methods.bounding_tree import stored as stored_trees
 from jostle.methods.voxmap import stored as stored_voxels
 from jostle.registry import METHODS, method_of, name_of

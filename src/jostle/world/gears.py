@@ -21,13 +21,14 @@ the same question in every run. Questions that only `wide_tree` serves go over a
 from __future__ import annotations
 
 from jostle._types import Floats
+from jostle.errors import NoCompiler
 from jostle.interface.frame import Bodies, Frame
 from jostle.interface.method import Detector, Method, OldToNew, Progress, Shape
 from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query
 from jostle.kernels.at_hand import is_loaded, is_stored
 from jostle.kernels.cached_property import cached_property
-from jostle.kernels.compile_setting import NoCompiler, may_compile
+from jostle.kernels.compile_setting import may_compile
 from jostle.kernels.interpreting import called_without_compiler
 from jostle.methods.plain.method import Plain, PlainDetector
 from jostle.methods.plain.operations import least_operations

@@ -1,4 +1,5 @@
-"""The parts of `jostle demo`, in order.
+"""The parts of `jostle demo`.
 
-`experiment.py` defines what is compiled and measured, `pictures.py` draws, `table.py` prints, `viewer.py` opens the viewer.
+`experiment.py` defines what is measured, `viewer.py` shows the scene from the start, `measuring.py` measures each method when its
+kernels are compiled, `table.py` prints its row, `pictures.py` draws.
 """

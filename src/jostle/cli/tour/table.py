@@ -1,66 +1,98 @@
-"""The tour's table: results, times, guarantee and agreement of each method."""
+"""The tour's table, row by row: results, times, guarantee and agreement.
+
+A row is one line of at most `WIDTH` characters, on a terminal and in a log; what does not fit into a column is a line of its own.
+"""
 
 from __future__ import annotations
 
-from rich import box
-from rich.console import Console, Group
-from rich.markup import escape
-from rich.table import Table
+from collections.abc import Sequence
 
-from jostle.cli.methods import guarantee_words
-from jostle.cli.tour.experiment import GIVEN
-from jostle.lab.results import ExperimentResult, MethodRun, Point
+from rich.console import Console
+from rich.text import Text
+
+from jostle.cli.tour.experiment import EXACT, GIVEN, SHORT, bodies_for
+from jostle.interface.traits import Answer, Guarantee
+from jostle.lab.results import MethodRun
 from jostle.registry import METHODS
 
+WIDTH = 100
 NOTHING = "–"
+# Heading, width, and whether to align it on the right.
+COLUMNS = (
+    ("method", 16, False),
+    ("given", 9, False),
+    ("bodies", 6, True),
+    ("faces", 6, True),
+    ("median ms", 9, True),
+    ("worst ms", 8, True),
+    ("  guarantee", 15, False),
+    ("exact in", 8, True),
+    ("missed", 6, True),
+    ("extra", 5, True),
+)
 
 
-def print_table(console: Console, result: ExperimentResult) -> None:
-    """Print one table per kind of bodies."""
-    tables = [_table(point, first=k == 0) for k, point in enumerate(result.points) if point.runs]
-    console.print(Group(*tables))
-    frames = max((point.frames for point in result.points), default=0)
+def print_heading(console: Console) -> None:
+    """Print the names of the columns."""
+    _print_line(console, as_line([heading for heading, *_ in COLUMNS]), "bold")
+
+
+def print_row(console: Console, run: MethodRun) -> None:
+    """Print the row of a method, and a remark if there is one."""
+    _print_line(console, as_line(cells_of(run)), "" if run.served and run.keeps_guarantee is not False else "red")
+    words = remark(run)
+    if words:
+        console.print(Text(f"  {run.method}: {words}"), style="yellow", highlight=False)
+
+
+def print_legend(console: Console, frames: int) -> None:
+    """Print what the columns mean."""
+    given = "; ".join(f"{SHORT[bodies]}, {words}" for bodies, words in GIVEN.items())
     console.print(
-        f"Pairs are sums over {frames} frames: of touching bodies, and of their faces (of contact points if a method reports no "
-        "faces). Times are per frame and include setting poses and vertices. The exact answer is that of wide_tree with trees "
-        "rebuilt in every frame, for the bodies in the heading; brute_force tests every face against every face.",
+        f"Given: {given}. Bodies and faces: touching pairs, summed over {frames} frames (contact points if a method names no "
+        "faces). Times are per frame and include setting poses and vertices. Exact in: frames with the exact answer, with the "
+        f"pairs missed or extra in the others; the exact answer is that of {EXACT}, found anew in every frame. A percentage is a "
+        "share of the size of the bodies.",
         highlight=False,
         style="dim",
     )
 
 
-def _table(point: Point, first: bool) -> Table:
-    table = Table(
-        title=escape(GIVEN[str(point.value)]), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0)
-    )
-    table.add_column("method", min_width=max(map(len, METHODS)), no_wrap=True)
-    # The same widths in all tables, so that columns line up.
-    for heading, width in (("bodies", 6), ("faces", 6), ("median ms", 9), ("worst ms", 8)):
-        table.add_column(heading if first else "", justify="right", min_width=width, no_wrap=True)
-    table.add_column("guarantee" if first else "", min_width=12, ratio=3)
-    table.add_column("agreement with exact" if first else "", min_width=14, ratio=4)
-    for run in point.runs:
-        table.add_row(*(escape(cell) for cell in cells_of(run)), style="" if run.served else "dim")
-    return table
+def _print_line(console: Console, line: str, style: str) -> None:
+    console.print(Text(line, style), soft_wrap=True, highlight=False)
+
+
+def as_line(cells: Sequence[str]) -> str:
+    """Return cells in their columns."""
+    aligned = [f"{cell:>{width}}" if right else f"{cell:<{width}}" for cell, (_, width, right) in zip(cells, COLUMNS, strict=True)]
+    return " ".join(aligned).rstrip()
 
 
 def cells_of(run: MethodRun) -> list[str]:
-    """Return a row: method, body pairs, rows, median, worst, guarantee, agreement."""
-    counts = [f"{sum(each):,}" if each else NOTHING for each in (run.pairs, run.contacts)]
-    times = [NOTHING if seconds is None else f"{1e3 * seconds:.3g}" for seconds in (run.median, run.maximum)]
-    return [run.method, *counts, *times, guarantee_words(METHODS[run.method]().traits), agreement(run)]
+    """Return the cells of a row, as in `COLUMNS`."""
+    method = METHODS[run.method]()
+    counts = [f"{sum(each):,}" if sum(each) else NOTHING for each in (run.pairs, run.contacts)]
+    times = [NOTHING if seconds is None else _milliseconds(1e3 * seconds) for seconds in (run.median, run.maximum)]
+    right = NOTHING if run.frames_right is None else f"{run.frames_right}/{len(run.pairs)}"
+    wrong = [NOTHING if count is None else f"{count:,}" for count in (run.missed, run.extra)]
+    promise = next((method.traits.answers[each] for each in Answer if each in method.traits.answers), None)
+    words = NOTHING if promise is None else _short(promise)
+    return [run.method, SHORT[bodies_for(method)], *counts, *times, f"  {words}", right, *wrong]
 
 
-def agreement(run: MethodRun) -> str:
-    """Return the number of exact frames, and whether the rest keeps the guarantee."""
+def _milliseconds(time: float) -> str:
+    return f"{time:.3g}" if time < 1000.0 else f"{time:,.0f}"
+
+
+def _short(guarantee: Guarantee) -> str:
+    if guarantee.value is not None and guarantee.name.endswith(" share"):
+        return f"{guarantee.name.removesuffix(' share')} {100.0 * guarantee.value:.3g} %"
+    return str(guarantee)
+
+
+def remark(run: MethodRun) -> str:
+    """Return why a method has no results or fewer, and how far it broke its guarantee."""
     if not run.served:
         return f"{run.status}: {run.why}"
-    if run.frames_right is None:
-        return "not compared"
-    what = "faces" if run.compared == "faces" else "bodies"
-    words = [f"same {what} in {run.frames_right} of {len(run.pairs)} frames"]
-    if not run.agrees:
-        words.append(f"{run.missed:,} missed, {run.extra:,} extra")
-        if run.keeps_guarantee is not None:
-            words.append("as it guarantees" if run.keeps_guarantee else f"{run.beyond:,} beyond its guarantee")
-    return "; ".join([*words, *([run.why] if run.why else [])])
+    broken = [f"{run.beyond:,} beyond its guarantee"] if run.keeps_guarantee is False else []
+    return "; ".join([*broken, *([run.why] if run.why else [])])

@@ -17,6 +17,7 @@ from jostle.methods.plain.signs import Certain, Signs, filtered_turn, orient2d, 
 
 IN_PLANE = 13  # the code of three signs 0; see `triangles`
 TURNS = np.array([[0, 1, 2], [1, 2, 0], [2, 0, 1]], np.intp)
+NO_AXIS = -1  # of what has no area along any axis
 SEEN = np.array([[1, 2], [2, 0], [0, 1]], np.intp)  # the coordinates left in a projection along x, y, z
 
 
@@ -101,6 +102,25 @@ def projected(t: Floats, axis: NDArray[np.intp]) -> Floats:
     if (axis == first).all():
         return t[:, SEEN[first]]
     return np.take_along_axis(t, SEEN[axis].T[None], axis=1)
+
+
+def projection_axis(t: Floats, certain: Certain) -> NDArray[np.intp]:
+    """Return an axis (n,) along which each triangle shows an area, `NO_AXIS` if none."""
+    (ux, uy, uz), (vx, vy, vz) = t[1] - t[0], t[2] - t[0]
+    # The kernel adds the normals of two equal triangles, which changes no comparison.
+    x, y, z = np.abs(uy * vz - uz * vy), np.abs(uz * vx - ux * vz), np.abs(ux * vy - uy * vx)
+    first = np.where((x > y) & (x > z), 0, np.where(y > z, 1, 2))
+    axis = np.full(len(first), NO_AXIS)
+    left = np.arange(len(first))
+    for k in range(3):
+        tried = (first[left] + k) % 3
+        seen = projected(t.take(left, axis=2), tried)
+        shows = orient2d(seen[0], seen[1], seen[2], certain) != 0
+        axis[left[shows]] = tried[shows]
+        left = left[~shows]
+        if not len(left):
+            break
+    return axis
 
 
 def _beyond_edge(start: Floats, end: Floats, turn: Signs, points: Floats, certain: Certain) -> Bools:

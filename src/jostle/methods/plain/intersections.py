@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 
 from jostle._types import Bools, Floats
 from jostle.methods.plain.distances import dot
-from jostle.methods.plain.flat_triangles import IN_PLANE, projected
-from jostle.methods.plain.signs import Certain, certain_signs, orient2d, orient3d, sides_of_plane
+from jostle.methods.plain.flat_triangles import IN_PLANE, NO_AXIS, projected, projection_axis
+from jostle.methods.plain.signs import Certain, certain_signs, orient3d, sides_of_plane
 from jostle.methods.plain.triangles import ABOVE, arranged, code_of, triangles_touch
 from jostle.methods.plain.volumes import signed_areas, signed_volumes
 
 NEXT = (1, 2, 0)
-NO_AXIS = -1  # of what has no area along any axis
 
 
 class Ends(NamedTuple):
@@ -111,8 +110,8 @@ def _flat_ends(a: Floats, b: Floats, in_one_plane: Bools, certain: Certain) -> F
     Corners of the intersection are corners of one triangle that lie in the other, and crossings of edges, or of an edge and a face.
     """
     corners = np.concatenate([a, b])
-    axis = _projection_axis(a, certain)
-    axis = np.where(axis == NO_AXIS, _projection_axis(b, certain), axis)
+    axis = projection_axis(a, certain)
+    axis = np.where(axis == NO_AXIS, projection_axis(b, certain), axis)
     points, others = _side_by_side(corners), _side_by_side([b, b, b, a, a, a])
     inside = triangles_touch(np.broadcast_to(points, others.shape), others, certain) != 0
     is_one = np.concatenate([inside.reshape(6, -1), np.zeros((9, a.shape[2]), bool)])
@@ -150,25 +149,6 @@ def _pierced_faces(corners: Floats, _: NDArray[np.intp]) -> tuple[Bools, Floats]
     p = _side_by_side([corners[k] for k in edges])
     q = _side_by_side([corners[3 * (k // 3) + NEXT[k % 3]] for k in edges])
     return _edges_in_plane(p, q, _side_by_side([corners[3:] if k < 3 else corners[:3] for k in edges]))
-
-
-def _projection_axis(t: Floats, certain: Certain) -> NDArray[np.intp]:
-    """Return an axis (n,) along which each triangle shows an area, `NO_AXIS` if none."""
-    (ux, uy, uz), (vx, vy, vz) = t[1] - t[0], t[2] - t[0]
-    # The kernel adds the normals of two equal triangles, which changes no comparison.
-    x, y, z = np.abs(uy * vz - uz * vy), np.abs(uz * vx - ux * vz), np.abs(ux * vy - uy * vx)
-    first = np.where((x > y) & (x > z), 0, np.where(y > z, 1, 2))
-    axis = np.full(len(first), NO_AXIS)
-    left = np.arange(len(first))
-    for k in range(3):
-        tried = (first[left] + k) % 3
-        seen = projected(t.take(left, axis=2), tried)
-        shows = orient2d(seen[0], seen[1], seen[2], certain) != 0
-        axis[left[shows]] = tried[shows]
-        left = left[~shows]
-        if not len(left):
-            break
-    return axis
 
 
 def _edges_cross(p: Floats, q: Floats, r: Floats, s: Floats, only_axis: NDArray[np.intp]) -> tuple[Bools, Floats]:

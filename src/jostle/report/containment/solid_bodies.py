@@ -8,6 +8,7 @@ import numpy as np
 
 from jostle._types import Bools, Floats, Ints
 from jostle.geometry.aabb import world_interval
+from jostle.geometry.rigid import SMALLEST_WORLD_COORDINATE
 from jostle.geometry.triangle import Bounds, Triangle
 from jostle.geometry.vector import Vec3, point_at, point_from, write_point_from
 from jostle.interface.frame import Frame
@@ -144,3 +145,15 @@ def world_bounds(poses: Floats, bounds: Floats, body: int, k: int) -> tuple[floa
     """Return the lowest and highest world coordinate k of a body."""
     row = (poses[body, k, 0], poses[body, k, 1], poses[body, k, 2], poses[body, k, 3])
     return world_interval(row, Bounds(point_at(bounds[body], 0), point_at(bounds[body], 1)))
+
+
+@in_columns(boxes_meet)
+def _columns_meet(poses: Floats, bounds: Floats, body_a: Ints, body_b: Ints) -> bool:
+    with np.errstate(invalid="ignore"):  # 0 times infinity
+        ends = poses[:, :3, None, :3] * bounds[:, None]  # (n, row, end, coordinate)
+        shares = np.minimum(ends[:, :, 0], ends[:, :, 1]), np.maximum(ends[:, :, 0], ends[:, :, 1])
+        lower, upper = (((x[:, :, 0] + x[:, :, 1]) + x[:, :, 2]) + poses[:, :3, 3] for x in shares)
+    for interval in (lower, upper):
+        interval[np.abs(interval) < SMALLEST_WORLD_COORDINATE] = 0.0
+    apart = (lower[body_a] > upper[body_b]) | (lower[body_b] > upper[body_a])
+    return not apart.any(axis=1).all()
