@@ -306,3 +306,9 @@ def test_a_warm_up_without_a_compiler_names_a_few_kernels_and_the_cure(tmp_path)
     assert all("JOSTLE_COMPILE=never forbids" in entry and "unset JOSTLE_COMPILE" in entry for entry in entries)
     assert last.startswith("and ")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_warm_up_with_a_setting_that_means_nothing_is_refused_in_one_sentence():
+    refused = in_a_process("warmup", env=os.environ | {"JOSTLE_COMPILE": "background"})
+    assert refused.returncode == 2
+    assert refused.stderr == "jostle: environment: JOSTLE_COMPILE is 'background'; it must be foreground or never, or not set\n"

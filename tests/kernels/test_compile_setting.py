@@ -52,9 +52,17 @@ class Hidden:
 
 sys.meta_path.insert(0, Hidden())
 """
-NEVER = (
-    "Unsupported: trial: kernel trial.kernels.quadrupled has no code in the cache, and JOSTLE_COMPILE=never forbids compiling it"
-)
+WITHOUT_MEMORY = """
+import sys
+
+class Unloadable:
+    def find_spec(self, name, path=None, target=None):
+        if name == "llvmlite.binding":
+            raise OSError("libllvmlite.so")
+
+sys.meta_path.insert(0, Unloadable())
+"""
+NEVER = "NoCompiler: trial: kernel trial.kernels.quadrupled has no code in the cache, and JOSTLE_COMPILE=never forbids compiling it"
 
 
 @pytest.fixture
@@ -100,8 +108,19 @@ def test_a_kernel_with_code_for_other_types_only_is_refused(trial):
 def test_without_numba_every_call_is_refused_with_the_cure(trial):
     answers, compiled, _ = trial(HIDDEN + ASK)
     expected = (
-        "Unsupported: trial: kernel trial.kernels.quadrupled needs Numba, which cannot be imported (No module named 'numba'); "
+        "NoCompiler: trial: kernel trial.kernels.quadrupled needs Numba, which cannot be imported (No module named 'numba'); "
         "pip install numba, or use method='plain', which needs no compiler"
+    )
+    assert answers == [expected] * 3
+    assert compiled == 0
+
+
+@compiled_only
+def test_where_memory_does_not_suffice_for_llvm_every_call_is_refused_with_the_cure(trial):
+    answers, compiled, _ = trial(WITHOUT_MEMORY + ASK)
+    expected = (
+        "NoCompiler: trial: kernel trial.kernels.quadrupled needs Numba, which cannot be imported (OSError: libllvmlite.so); "
+        "allow the process more memory, or install Numba again, or use method='plain', which needs no compiler"
     )
     assert answers == [expected] * 3
     assert compiled == 0

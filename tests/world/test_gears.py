@@ -105,6 +105,25 @@ def test_kernels_that_turn_out_to_be_missing_leave_plain_to_answer(ledger, monke
         world.detect_many(world.poses[None])
 
 
+@pytest.mark.parametrize("error", [MemoryError, RecursionError])
+def test_going_over_without_memory_or_stack_leaves_plain_to_answer(ledger, monkeypatch, error):
+    ledger.spent = COMPILING
+    expected = two_spheres("plain").detect()
+    world = two_spheres()
+
+    def fail(*arguments):
+        raise error
+
+    monkeypatch.setattr("jostle.methods.wide_tree.detector.find_rows_parallel", fail)
+    for _ in range(2):
+        report = world.detect()
+        assert report.counters.engine == world.engine == "plain"
+        assert same_bytes(report.contacts, expected.contacts, COLUMNS)
+    assert world._detector._high is None  # it may have stopped anywhere
+    assert world.distance(0, 1).distance == 0.0
+    assert world.engine == "wide_tree"
+
+
 def test_an_interrupt_while_going_over_leaves_the_world_as_it_was(ledger, monkeypatch):
     world = two_spheres()
     before = world.detect()

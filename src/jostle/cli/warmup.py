@@ -37,10 +37,11 @@ def compile_with_progress(console: Console, processes: int = 2, entries: Sequenc
     import importlib
     import time
 
-    from jostle.kernels.compile_setting import check_numba
+    from jostle.kernels.compile_setting import check_numba, may_compile
     from jostle.kernels.jit import JIT_DISABLED
     from jostle.kernels.warmup import WARMUPS, warm_up
 
+    may_compile()  # a setting that means nothing is refused once, not by every process
     if not JIT_DISABLED:
         check_numba("compiling")
     begin = time.perf_counter()

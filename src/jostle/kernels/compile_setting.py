@@ -46,10 +46,16 @@ def check_numba(purpose: str) -> None:
         raise NoCompiler(f"{purpose} needs Numba, which is not installed; pip install numba")
 
 
-def without_numba(kernel: str, error: ImportError) -> NoCompiler:
+def without_numba(kernel: str, error: Exception) -> NoCompiler:
     """Return the error for a kernel that is called where Numba cannot be imported."""
-    cure = "pip install numba" if isinstance(error, ModuleNotFoundError) else "install a version of Numba that can be"
-    return NoCompiler(f"{_owner(kernel)}: kernel {kernel} needs Numba, which cannot be imported ({error}); {cure}, {OTHERWISE}")
+    reason, cure = str(error), "allow the process more memory, or install Numba again"
+    if isinstance(error, ModuleNotFoundError):
+        cure = "pip install numba"
+    elif isinstance(error, ImportError):
+        cure = "install a version of Numba that can be"
+    else:
+        reason = f"{type(error).__name__}: {reason}"
+    return NoCompiler(f"{_owner(kernel)}: kernel {kernel} needs Numba, which cannot be imported ({reason}); {cure}, {OTHERWISE}")
 
 
 def _owner(kernel: str) -> str:

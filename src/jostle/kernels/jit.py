@@ -99,7 +99,7 @@ class Kernel:
         may_compile()  # a setting that means nothing is refused even if all code is in the cache
         try:
             dispatch = load_numba("jostle.kernels.dispatch")
-        except ImportError as error:
+        except Exception as error:  # little memory: llvmlite raises OSError, its import SystemError, too
             raise without_numba(self.name, error) from error
         return dispatch.make_dispatcher(self, for_python=for_python)
 

@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
+from jostle.errors import JostleError
 from jostle.kernels.deferral import load_numba
 from jostle.kernels.jit import JIT_DISABLED
 from jostle.kernels.progress import ticking
@@ -303,6 +304,8 @@ def _serve(modules: list[str]) -> None:
             with ticking(COUNT_SECONDS, lambda: _count(answers)):
                 try:
                     functions[json.loads(line)]()
+                except JostleError as trouble:
+                    error = str(trouble)
                 except Exception as trouble:
                     error = f"{type(trouble).__name__}: {trouble}"
             _answer(answers, error=error)

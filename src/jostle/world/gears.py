@@ -45,6 +45,9 @@ ITSELF = "jostle.methods.wide_tree.self_collision.self_touching_faces"
 DISTANCE = "jostle.methods.wide_tree.nearest.search_nearest"
 """A question is named by the kernel that answers it: the largest one, called last."""
 
+FAILURES = (NoCompiler, MemoryError, RecursionError)
+"""What does not keep `plain` from answering: kernels that cannot be had, or not with this memory and stack."""
+
 
 class Ledger:
     """What `plain` has cost in this process, and which questions cannot go over."""
@@ -149,8 +152,8 @@ class GearedDetector(Detector):
             try:
                 report = self._on_high(question).detect(frame, query)
                 return report if self._may_compile else _with_details_on_any_gear(report)
-            except NoCompiler:
-                self._stay(question)
+            except FAILURES as error:
+                self._stay(question, error)
         return self._on_low().detect(frame, query)
 
     def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
@@ -158,8 +161,8 @@ class GearedDetector(Detector):
         if DISTANCE in self._over or self._goes_over(DISTANCE):
             try:
                 return self._on_high(DISTANCE).closest(frame, body_a, body_b)
-            except NoCompiler:
-                self._stay(DISTANCE)
+            except FAILURES as error:
+                self._stay(DISTANCE, error)
         return self._on_low().closest(frame, body_a, body_b)
 
     def detect_many(self, frame: Frame, poses: Floats, rows: str) -> Batch:
@@ -186,10 +189,12 @@ class GearedDetector(Detector):
         self.engine = self._high_name
         return self._high
 
-    def _stay(self, question: str) -> None:
-        """Note that a question cannot go over, because its kernels are missing."""
+    def _stay(self, question: str, error: Exception) -> None:
+        """Note that a question cannot go over, or cannot stay there."""
         LEDGER.impossible.add(question)
         self._over.discard(question)
+        if not isinstance(error, NoCompiler):
+            self._high = None  # it may have stopped anywhere
 
 
 def _with_details_on_any_gear(report: Report) -> Report:
