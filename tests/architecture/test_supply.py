@@ -56,7 +56,9 @@ def test_jostle_opens_no_connection_of_its_own():
 def test_what_is_claimed_is_what_was_tested():
     """Every Python of the classifiers has its rows in docs/versions.md, with the lowest versions that the requirements allow."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    pythons = [found[1] for line in project["classifiers"] if (found := re.fullmatch(r"Programming Language :: Python :: (3\.\d+)", line))]
+    pythons = [
+        found[1] for line in project["classifiers"] if (found := re.fullmatch(r"Programming Language :: Python :: (3\.\d+)", line))
+    ]
     assert project["requires-python"] == f">={pythons[0]}"
     page = (ROOT / "docs/versions.md").read_text(encoding="utf-8")
     tested = re.findall(r"^\| (3\.\d+)\.\d+ \| (oldest|newest|without Numba) \| (\S+) \| (\S+) \|", page, re.MULTILINE)
@@ -71,7 +73,9 @@ def test_what_is_claimed_is_what_was_tested():
             below = [int(part) for part in version.split(".")[:2]]
             assert [below[0], below[1] + 1] == [int(part) for part in upper.split(".")], "another minor version could be allowed"
     locked = entries("requirements.lock")
-    assert {name: locked[name][0] for name in ("numpy", "numba")} == dict(zip(("numpy", "numba"), newest_of(tested, "3.11"), strict=True))
+    assert {name: locked[name][0] for name in ("numpy", "numba")} == dict(
+        zip(("numpy", "numba"), newest_of(tested, "3.11"), strict=True)
+    )
 
 
 def newest_of(tested: list[tuple[str, str, str, str]], python: str) -> tuple[str, str]:
