@@ -4,7 +4,7 @@ Two ways, both with the results of the compiled kernel, bit for bit.
 
 | what | for | when |
 |---|---|---|
-| `in_columns`: the same in NumPy | kernels of every world: poses, vertices, summaries | until Numba is loaded, or without code |
+| `in_columns`: the same in NumPy | kernels of every world, and those of `plain` | until Numba is loaded, or without code |
 | `without_compiler`: the kernel's source, interpreted | all others, 50 to 100 times slower | inside the context |
 """
 

@@ -20,7 +20,7 @@ from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query
 from jostle.interface.traits import EXACT, Answer, Semantics, Serve, Traits
 from jostle.kernels.interpreting import called_without_compiler, without_compiler
-from jostle.methods.plain import contact_geometry, self_contact, solid_pairs, windings  # noqa: F401  kernels in columns
+from jostle.methods.plain import contact_geometry  # noqa: F401  makes `describe_rows` run in columns
 from jostle.methods.plain.closest import closest_faces
 from jostle.methods.plain.face_table import FaceTable
 from jostle.methods.plain.operations import operations_of, operations_of_closest, operations_of_details
@@ -94,6 +94,8 @@ class PlainDetector(Detector):
 
     def detect(self, frame: Frame, query: Query) -> Report:
         """Find the body pairs whose boxes meet, then their faces, all pairs at once."""
+        if query.solid:  # their kernels run in columns; imported here, since few ask and all wait
+            from jostle.methods.plain import self_contact, solid_pairs, windings  # noqa: F401
         with without_compiler():
             placed = PlacedBodies.of(frame, self._table, self._plan)
             pairs = body_pairs(placed, frame, query.clearance)
