@@ -109,11 +109,14 @@ class Outcome:
 
     @property
     def refused(self) -> bool:
-        """Whether it ended with an error of jostle that names the cure. Only Python may show a traceback."""
+        """Whether it ended with an error of jostle that names the cure. Only Python may show a traceback.
+
+        The laboratory goes on, with the error in the row of a method.
+        """
         last = self.last_line
         by_command = self.status == 2 and "\njostle: " in f"\n{self.stderr}" and "Traceback" not in self.stderr
         by_python = self.status == 1 and last.startswith(("jostle.errors.Unsupported: ", "jostle.errors.NoCompiler: "))
-        return (by_command or by_python) and CURE in last
+        return ((by_command or by_python) and CURE in last) or (self.status == 0 and CURE in self.stdout and not self.stderr)
 
     @property
     def last_line(self) -> str:

@@ -41,18 +41,16 @@ print("Python", platform.python_version(), *(f"{name} {found[name]}" for name in
 
 PLAIN = ("tests/contract/test_methods.py", "tests/contract/test_solid_methods.py")
 SMALL = ("tests/interface", "tests/report", "tests/world", "tests/contract", "tests/shapes")
-KERNELS = tuple(
-    f"tests/kernels/test_{name}.py" for name in ("jit", "cache", "structs", "simd", "simd64", "sort", "signatures", "deferral")
-)
+KERNELS = tuple(f"tests/kernels/test_{name}.py" for name in ("jit", "structs", "sort", "compile_setting"))
 EVERYWHERE = ("tests/kernels/test_without_numba.py", "tests/architecture/test_start.py", "tests/cli/test_cache.py")
 
 
 def runs(kind: str) -> list[tuple[dict[str, str], list[str]]]:
     """Return the environment and arguments of each run of pytest."""
-    small = ({"NUMBA_DISABLE_JIT": "1"}, ["-m", "small", *SMALL])
     if kind == "without-numba":
+        small = ({"NUMBA_DISABLE_JIT": "1"}, ["-m", "small", *SMALL])
         return [({}, [*EVERYWHERE]), ({}, [*PLAIN, "-k", "plain and rational"]), small]
-    return [({}, [*EVERYWHERE, *KERNELS]), ({}, [*PLAIN, "-k", "(plain or wide_tree) and rational"]), small]
+    return [({}, [*EVERYWHERE, *KERNELS]), ({}, [*PLAIN, "-k", "(plain or wide_tree) and rational"])]
 
 
 def bounds(minor: str) -> dict[str, tuple[str, str]]:

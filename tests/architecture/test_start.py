@@ -23,6 +23,8 @@ COMMAND = "from jostle.cli import main; sys.argv[0] = 'jostle'; main()"
 # A command needs these to print its help; all but `registry` and `settings_text` are for the command line alone.
 OF_A_COMMAND = ("jostle.cli", "jostle.errors", "jostle.registry", "jostle.settings_text")
 
+OF_A_BUILD = "_missing_stdlib_info"  # Debian's Python 3.15 has this module, and does not list it
+
 
 def imported(code, *arguments, status=0):
     """Return the modules that a fresh process imports, those of the interpreter's own start left out."""
@@ -35,7 +37,7 @@ def imported(code, *arguments, status=0):
 
 
 def packages(modules):
-    return {name.partition(".")[0] for name in modules} - set(sys.stdlib_module_names) - {"jostle"}
+    return {name.partition(".")[0] for name in modules} - set(sys.stdlib_module_names) - {"jostle", OF_A_BUILD}
 
 
 def own(modules):

@@ -1,6 +1,8 @@
 """What is installed: every file by its hash, in one version, under a licence that docs/dependencies.md names."""
 
 import re
+import runpy
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -49,3 +51,32 @@ def test_jostle_opens_no_connection_of_its_own():
     assert {str(s.relative_to(ROOT / "src/jostle")) for s in sources if asking.search(s.read_text(encoding="utf-8"))} == {
         "cli/tour/viewer.py"
     }
+
+
+def test_what_is_claimed_is_what_was_tested():
+    """Every Python of the classifiers has its rows in docs/versions.md, with the lowest versions that the requirements allow."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    pythons = [
+        found[1] for line in project["classifiers"] if (found := re.fullmatch(r"Programming Language :: Python :: (3\.\d+)", line))
+    ]
+    assert project["requires-python"] == f">={pythons[0]}"
+    page = (ROOT / "docs/versions.md").read_text(encoding="utf-8")
+    tested = re.findall(r"^\| (3\.\d+)\.\d+ \| (oldest|newest|without Numba) \| (\S+) \| (\S+) \|", page, re.MULTILINE)
+    assert sorted({python for python, *_ in tested}) == pythons
+    bounds = runpy.run_path(str(ROOT / "release" / "versions.py"))["bounds"]
+    for python in pythons:
+        rows = {kind: (numpy, numba) for at, kind, numpy, numba in tested if at == python}
+        assert rows.keys() == {"oldest", "newest", "without Numba"}
+        assert rows["oldest"] == tuple(bounds(python)[name][0] for name in ("numpy", "numba"))
+        for name, version in zip(("numpy", "numba"), rows["newest"], strict=True):
+            upper = bounds(python)[name][1]
+            below = [int(part) for part in version.split(".")[:2]]
+            assert [below[0], below[1] + 1] == [int(part) for part in upper.split(".")], "another minor version could be allowed"
+    locked = entries("requirements.lock")
+    assert {name: locked[name][0] for name in ("numpy", "numba")} == dict(
+        zip(("numpy", "numba"), newest_of(tested, "3.11"), strict=True)
+    )
+
+
+def newest_of(tested: list[tuple[str, str, str, str]], python: str) -> tuple[str, str]:
+    return next((numpy, numba) for at, kind, numpy, numba in tested if (at, kind) == (python, "newest"))

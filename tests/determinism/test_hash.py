@@ -23,7 +23,7 @@ HASH = "ca3e01b1e5584f5ef3be0e668c51d38838261a1aa594a5c2fcd31b0789121b44"
 RIGID_ALONE = {"octree_update"}
 NOT_ITSELF = {"face_octree", "edge_face", "octree_update"}
 METHODS_AND_WORKERS = [
-    *[("brute_force", 1), ("edge_face", 1), ("octree_update", 1), ("bounding_tree", 1)],
+    *[("brute_force", 1), ("plain", 1), ("edge_face", 1), ("octree_update", 1), ("bounding_tree", 1)],
     *[(method, workers) for method in ("wide_tree", "face_octree") for workers in (1, 2, 4)],
 ]
 

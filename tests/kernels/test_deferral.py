@@ -274,6 +274,8 @@ def test_a_lock_that_an_interrupt_left_behind_is_released():
     assert not lock._is_owned()
 
 
+FORKING = ("-W", "ignore:This process:DeprecationWarning")  # since Python 3.12 every fork beside another thread warns
+
 FORKED = """
 import os, signal, sys, threading, time
 import numpy as np
@@ -305,7 +307,7 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 @pytest.mark.parametrize("where", ["handler", "thread"])
 def test_a_process_that_is_forked_while_a_kernel_is_compiled_can_compile(chained, where):
     done = subprocess.run(
-        [sys.executable, "-c", FORKED, where], env=chained, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, *FORKING, "-c", FORKED, where], env=chained, capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -404,7 +406,7 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 @pytest.mark.skipif(JIT_DISABLED, reason="nothing is imported")
 @pytest.mark.parametrize("module", ["numba", "numba.core.types", "numba.core.registry"])
 def test_a_process_that_is_forked_while_numba_is_imported_can_compile(chained, module):
-    command = [sys.executable, "-c", FORKED_WHILE_IMPORTING, module]
+    command = [sys.executable, *FORKING, "-c", FORKED_WHILE_IMPORTING, module]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     with subprocess.Popen(command, env=chained, text=True, start_new_session=True, **pipes) as process:
         try:

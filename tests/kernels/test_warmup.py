@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from jostle import errors
 from jostle.kernels import warmup
 
 ENTRIES = """
@@ -108,8 +109,8 @@ def environment(tmp_path) -> dict[str, str]:
     (tmp_path / "notes").write_text("")
     # A copy of our own: with the sources under somebody's hands the cache would rightly save nothing.
     shutil.copytree(Path(warmup.__file__).parent, tmp_path / "jostle" / "kernels", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(Path(warmup.__file__).parents[1] / "errors.py", tmp_path / "jostle")
     (tmp_path / "jostle" / "__init__.py").write_text("")
+    shutil.copy(errors.__file__, tmp_path / "jostle" / "errors.py")
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "JOSTLE_"))}
     clean |= {"PYTHONPATH": str(tmp_path), "JOSTLE_CACHE_DIR": str(tmp_path / "cache"), "JOSTLE_QUIET": "1"}
     return clean | {"NOTES": str(tmp_path / "notes")}

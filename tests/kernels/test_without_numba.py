@@ -17,9 +17,11 @@ NEEDING_NUMBA = {
     f"jostle.kernels.{name}"
     for name in (
         "cache",
+        "compiling",
         "dispatch",
         "handles_compiled",
         "inner_code",
+        "late_compiled",
         "shipped",
         "simd_compiled",
         "simd_grid_compiled",

@@ -27,6 +27,7 @@ from jostle.methods.image_space.method import ImageSpace
 from jostle.methods.separating_plane.fallback import shadow_corners
 from jostle.methods.voxmap.method import Voxmap
 from jostle.methods.wide_tree.method import WideTree
+from jostle.registry import DEFAULT_METHOD
 from jostle.shapes.build import box, icosphere
 from jostle.shapes.mesh import Mesh
 from jostle.world.world import World
@@ -75,7 +76,7 @@ def _moving_broad_phases() -> None:
         world.remove(bodies[3])
         world.add(_tetrahedron())
         world.detect(rows="pairs")
-    world = World()
+    world = World(DEFAULT_METHOD)
     for k in range(MANY_BODIES):
         world.add(_tetrahedron(), translation((2.0 * k, 0.0, 0.0)))
     world.detect()
@@ -90,19 +91,19 @@ def _moving_broad_phases() -> None:
 @warms("solids inside each other")
 def _inside() -> None:
     ball, small = icosphere(2), icosphere(1, 0.2)
-    assert functions.collide(ball, small, solid=True)
-    assert not functions.collide(ball, small, pose_b=translation((5.0, 0.0, 0.0)), solid=True)
+    assert functions.collide(ball, small, solid=True, method=DEFAULT_METHOD)
+    assert not functions.collide(ball, small, pose_b=translation((5.0, 0.0, 0.0)), solid=True, method=DEFAULT_METHOD)
     block = box((2.0, 2.0, 2.0))
     for other in (box((1.0, 1.0, 1.0), (0.0, 0.0, 0.5)), box((1.0, 1.0, 1.0), (0.0, 0.0, 1.5)), block):
-        assert functions.collide(block, other, solid=True)
+        assert functions.collide(block, other, solid=True, method=DEFAULT_METHOD)
     open_body = Mesh([[0.0, 0.0, 1.0], [0.5, 0.0, 0.0], [0.0, 0.5, 0.0]], [[0, 1, 2]])
-    assert functions.collide(block, open_body, solid=True)
+    assert functions.collide(block, open_body, solid=True, method=DEFAULT_METHOD)
 
 
 @warms("distances of touching bodies")
 def _touching_distance() -> None:
-    assert functions.distance(_tetrahedron(), _tetrahedron(0.1)).distance == 0.0
-    assert functions.distance(*_balls()).distance == 0.0
+    assert functions.distance(_tetrahedron(), _tetrahedron(0.1), method=DEFAULT_METHOD).distance == 0.0
+    assert functions.distance(*_balls(), method=DEFAULT_METHOD).distance == 0.0
 
 
 @warms("trees built by surface area")
@@ -177,7 +178,7 @@ def _laboratory() -> None:
     from jostle.lab.regions import regions_of
 
     a, b = _balls()
-    contacts = functions.collide(a, b).contacts
+    contacts = functions.collide(a, b, method=DEFAULT_METHOD).contacts
     rows = np.stack([contacts.body_a, contacts.body_b, contacts.face_a, contacts.face_b], axis=1)
     regions_of(rows, [a, b])
     ball_in_both((a, np.eye(4)), (b, np.eye(4)), 0.1)

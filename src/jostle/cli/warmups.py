@@ -1,7 +1,7 @@
 """The code paths that `jostle warmup` compiles, each run once on tiny data.
 
 Entries run in this order, two at a time: long ones first, and neighbours that share few kernels, since a kernel that both need at
-once is compiled twice.
+once is compiled twice. Methods are named: the default engine would answer without a compiler.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from jostle.methods.closest_features.polyhedron import polyhedron_of
 from jostle.methods.image_space.method import ImageSpace
 from jostle.methods.voxmap.method import Voxmap
 from jostle.methods.wide_tree.pair import Pair
+from jostle.registry import DEFAULT_METHOD
 from jostle.shapes.build import box, icosphere
 from jostle.shapes.mesh import Mesh
 from jostle.world import gears
@@ -62,11 +63,11 @@ def _balls() -> tuple[Mesh, Mesh]:
 
 @warms("touching faces")
 def _collide() -> None:
-    report = functions.collide(_tetrahedron(), _tetrahedron(0.1), solid=True)
+    report = functions.collide(_tetrahedron(), _tetrahedron(0.1), solid=True, method=DEFAULT_METHOD)
     assert report.contacts.normal.shape == (len(report.contacts), 3)
-    assert functions.collide(_tetrahedron(), _tetrahedron(), solid=True)
+    assert functions.collide(_tetrahedron(), _tetrahedron(), solid=True, method=DEFAULT_METHOD)
     Pair(_tetrahedron(), _tetrahedron(0.1)).touches()
-    world = World()
+    world = World(DEFAULT_METHOD)
     body = world.add(_tetrahedron(), deformable=True)
     for shift in (0.1, 0.2):
         world.add(_tetrahedron(shift))
@@ -74,6 +75,7 @@ def _collide() -> None:
     body.vertices = 2.0 * body.vertices + 50.0
     world.set_poses(np.eye(4)[None].repeat(3, axis=0))
     assert len(world.detect().ended) == 2
+    world.detect(clearance=0.1)
 
 
 @warms("collision by rendering")
@@ -172,7 +174,7 @@ def _soft_bodies() -> None:
 
 @warms("self-collision")
 def _self_collision() -> None:
-    functions.self_collide(_tetrahedron(), adjacent=True)
+    functions.self_collide(_tetrahedron(), adjacent=True, method=DEFAULT_METHOD)
 
 
 @warms("octree update")
@@ -183,7 +185,7 @@ def _octree_update() -> None:
 
 @warms("distances")
 def _distance() -> None:
-    functions.distance(_tetrahedron(), _tetrahedron(2.0))
+    functions.distance(_tetrahedron(), _tetrahedron(2.0), method=DEFAULT_METHOD)
 
 
 @warms("the face octree")
@@ -229,7 +231,7 @@ def _simulation() -> None:
     from jostle.sim import Simulation
 
     for response in ("exchange", "impulse"):
-        world = World()
+        world = World(DEFAULT_METHOD)
         for shift in (0.0, 0.1):
             world.add(_tetrahedron(shift))
         simulation = Simulation(world, cube=None, response=response)
@@ -240,10 +242,10 @@ def _simulation() -> None:
 @warms("solids that touch themselves")
 def _self_touching() -> None:
     ball, _ = _balls()
-    assert functions.collide(ball, ball, solid=True)
+    assert functions.collide(ball, ball, solid=True, method=DEFAULT_METHOD)
     block, hole = box((4.0, 4.0, 4.0)), box((2.0, 2.0, 2.0), (0.0, 0.0, 1.0))
     faces = np.vstack([block.faces, hole.faces[:, ::-1] + len(block.vertices)])
-    assert functions.collide(Mesh(np.vstack([block.vertices, hole.vertices]), faces), hole, solid=True)
+    assert functions.collide(Mesh(np.vstack([block.vertices, hole.vertices]), faces), hole, solid=True, method=DEFAULT_METHOD)
 
 
 @warms("pictures")

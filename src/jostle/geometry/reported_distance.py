@@ -19,6 +19,7 @@ from jostle.geometry.triangle import Segment, Triangle, triangle_bounds, turned,
 from jostle.geometry.triangle_triangle_distance import closest_points_of_triangles
 from jostle.geometry.vector import Vec3, cross, dot, minus
 from jostle.kernels.jit import kernel
+from jostle.kernels.late import late_call
 
 AGREEMENT = 2.0**-45  # of the size: four times the error that closest_points_of_triangles states
 SMALLEST_DISTANCE = 2.0**-1022
@@ -34,6 +35,9 @@ def distance_if_nearer(a: Triangle, b: Triangle, clearance: float) -> float:
     if bounds_squared_distance(triangle_bounds(a), triangle_bounds(b)) > clearance * clearance:
         return math.inf
     return reported_distance(a, b)
+
+
+distance_if_nearer_at = late_call(distance_if_nearer)
 
 
 @kernel

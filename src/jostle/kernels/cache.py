@@ -36,7 +36,9 @@ from numba.core import caching, serialize, sigutils, types
 from jostle.kernels.at_hand import file_prefix
 from jostle.kernels.cache_folder import note_versions
 from jostle.kernels.cache_state import cache_statistics, user_directory
+from jostle.kernels.claims import ENDING, Claim, claim
 from jostle.kernels.compile_setting import check_may_compile
+from jostle.kernels.deferral import interrupted
 from jostle.kernels.inner_code import rebuilt
 from jostle.kernels.progress import compile_progress
 from jostle.kernels.shipped import compile_settings, shipped_kernels
@@ -111,13 +113,13 @@ def _prune_files(directory: Path, now: float) -> int:
     found = []
     with contextlib.suppress(OSError), os.scandir(directory) as entries:
         for entry in entries:
-            if entry.name.endswith((".kernel", ".tmp")) and entry.is_file(follow_symlinks=False):
+            if entry.name.endswith((".kernel", ".tmp", ENDING)) and entry.is_file(follow_symlinks=False):
                 status = entry.stat(follow_symlinks=False)
                 found.append((status.st_mtime, status.st_size, entry.path))
     total = removed = 0
     for used, size, path in sorted(found, reverse=True):
         total += size
-        abandoned = path.endswith(".tmp")  # by a process that was killed while it wrote
+        abandoned = path.endswith((".tmp", ENDING))  # by a process that was killed while it wrote
         if used < now - RECENT_SECONDS and (abandoned or total > KEPT_BYTES or used < now - KEPT_SECONDS):
             with contextlib.suppress(OSError):
                 Path(path).unlink()
@@ -197,6 +199,8 @@ class KernelCache(caching._Cache):
         self._options = {key: tuple(sorted(one)) if isinstance(one, set) else one for key, one in options.items()}
         self._sources = self._package_sources(name.partition(".")[0])
         self._enabled = True
+        self._claims: list[Claim] = []
+        self._last_key, self._last_identity = "", (0, 0)  # of the file that was looked for last
         self._file_prefix = file_prefix(name)
 
     @staticmethod
@@ -234,8 +238,12 @@ class KernelCache(caching._Cache):
                 found = self._load(sig, target_context)
         if found is None:
             check_may_compile(self._name)
-            cache_statistics.misses += 1
             compile_progress.miss(self._function, _visible_kernels)
+            if self._enabled and self._last_key:
+                with self._failures_counted("load"):
+                    found = self._claim(sig, target_context)
+        if found is None:
+            cache_statistics.misses += 1
         else:
             cache_statistics.hits += 1
         return found
@@ -246,6 +254,11 @@ class KernelCache(caching._Cache):
             with self._failures_counted("save"):
                 self._save(sig, data)
                 cache_statistics.saves += 1
+
+    def release_claims(self) -> None:
+        """Let other processes have what this one was compiling."""
+        while self._claims:
+            self._claims.pop().release()
 
     @contextlib.contextmanager
     def _failures_counted(self, doing: str) -> Iterator[None]:
@@ -289,11 +302,13 @@ class KernelCache(caching._Cache):
         return directory / f"{self._file_prefix}-{hashlib.sha256(key.encode()).hexdigest()[:24]}.kernel"
 
     def _load(self, sig: Any, target_context: Any) -> Any:
+        self._last_key, self._last_identity = "", (0, 0)
         sources = self._usable_sources()
         target: Target = target_context.codegen().magic_tuple()
         wheel = shipped_kernels(sources.package, target[0])
         shipped: list[Target] = [] if wheel is None else [(target[0], wheel.cpu, wheel.features)]
         (key, *other), _ = self._keys(sig, [target, *shipped])
+        self._last_key = key
         if wheel is not None:
             with self._failures_counted("load"):
                 found = self._read(self._file(wheel.folder, other[0]), other[0], sig, target_context)
@@ -304,10 +319,23 @@ class KernelCache(caching._Cache):
         except FileNotFoundError:
             return None
         file = self._file(directory, key)
+        self._last_identity = _identity(file)
         found = self._read(file, key, sig, target_context)
         if found is not None:
             _mark_as_used(file)
         return found
+
+    def _claim(self, sig: Any, target_context: Any) -> Any:
+        """Claim a kernel; return it if another process has compiled it meanwhile."""
+        key = self._last_key
+        try:
+            file = self._file(_made_directory(user_directory(), self._usable_sources().package), key)
+        except OSError:  # counted when it is saved
+            return None
+        made = claim(file, give_up=interrupted)
+        if made is not None:
+            self._claims.append(made)
+        return None if _identity(file) == self._last_identity else self._read(file, key, sig, target_context)
 
     def _read(self, file: Path, key: str, sig: Any, target_context: Any) -> Any:
         try:
@@ -338,12 +366,26 @@ class KernelCache(caching._Cache):
             raise UncachedError("sources changed while running")
         body = key.encode() + b"\0" + dumps(result._reduce())
         base = user_directory()
-        directory = base / directory_name(sources.package)
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _used_directory(directory)
+        directory = _made_directory(base, sources.package)
         _write_whole(self._file(directory, key), FORMAT + hashlib.sha256(body).digest() + body)
         note_versions(directory, tools_text())
         prune(base, sources.package, directory.name)
+
+
+def _made_directory(base: Path, package: str) -> Path:
+    """Return the user's directory for a package's kernels, made if new."""
+    directory = base / directory_name(package)
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return _used_directory(directory)
+
+
+def _identity(file: Path) -> tuple[int, int]:
+    """Return what changes when a file is replaced; zeros if there is none."""
+    try:
+        status = file.stat()
+    except OSError:
+        return 0, 0
+    return status.st_ino, status.st_mtime_ns
 
 
 def _mark_as_used(file: Path) -> None:

@@ -98,7 +98,7 @@ def _files(path: Path) -> Iterator[os.DirEntry[str]]:
 
 
 def _is_abandoned(entry: os.DirEntry[str]) -> bool:
-    if not entry.name.endswith(".tmp"):
+    if not entry.name.endswith((".tmp", ".claim")):
         return False
     with contextlib.suppress(OSError):
         return entry.stat().st_mtime < time.time() - WRITE_SECONDS

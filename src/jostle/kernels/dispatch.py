@@ -83,6 +83,7 @@ class KernelDispatcher(Dispatcher):  # type: ignore[misc]
                     set_environments(self.overloads[arguments])
                 failed = False
             finally:
+                self._cache.release_claims()
                 compile_progress.leave(self.py_func, self._cache_misses.total() > misses, failed)
             stop_if_interrupted()  # only here: repeatedly interrupted calls still progress, kernel by kernel
             return code

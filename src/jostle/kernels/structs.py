@@ -74,6 +74,10 @@ class Rows(Generic[Element]):
         """Return the number of elements."""
         return len(self._array)
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """Return the records as NumPy's."""
+        return np.array(self._array, dtype, copy=copy)
+
     def __getitem__(self, index: Whole) -> Element:
         """Return an element: a record by reference, a number by value."""
         return self._record(self._array[index])

@@ -75,7 +75,7 @@ def measure_point(
             for contender in contenders:
                 contender.start()  # all at once: importing takes longer than preparing
             for k, contender in enumerate(contenders):
-                progress(f"{contender.run.method} prepares", 0.1 * k / len(contenders))
+                progress(f"{contender.run.method} prepares (a first run compiles)", 0.1 * k / len(contenders))
                 contender.prepare(str(file))
         truth = Truth(motion, may_be_inside, exact)
         for number in range(rounds + 1):

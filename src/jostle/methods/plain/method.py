@@ -20,7 +20,7 @@ from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query
 from jostle.interface.traits import EXACT, Answer, Semantics, Serve, Traits
 from jostle.kernels.interpreting import called_without_compiler, without_compiler
-from jostle.methods.plain import contact_geometry, self_contact, windings  # noqa: F401  their kernels run in columns
+from jostle.methods.plain import contact_geometry, self_contact, solid_pairs, windings  # noqa: F401  kernels in columns
 from jostle.methods.plain.closest import closest_faces
 from jostle.methods.plain.face_table import FaceTable
 from jostle.methods.plain.operations import operations_of, operations_of_closest, operations_of_details

@@ -23,16 +23,17 @@ ROLLED = [1, 2, 0]  # coordinates y, z, x: the next axis points up
 
 @in_columns(windings_into)
 def windings_columns(flags: Floats, vertices: Floats, faces: Ints, across: int, found: Ints) -> int:  # noqa: ARG001
-    """Write `flag_winding` of flags (q,9) into found (q,3); return faces compared."""
+    """Write `flag_winding` of flags (q,9) into found (q,3); return faces tested."""
     corners = np.ascontiguousarray(vertices.T)[:, faces.T]
     lower, upper = corners.min(axis=1), corners.max(axis=1)
     certain = certain_of(np.concatenate([vertices.T, flags.reshape(-1, 3).T], axis=1))
-    many = max(1, AT_ONCE // max(1, len(faces)))
+    many, tests = max(1, AT_ONCE // max(1, len(faces))), 0
     for begin in range(0, len(flags), many):
         some = flags[begin : begin + many]
         at = some[:, :3].T[:, :, None]
         near = (lower[1] <= at[1]) & (at[1] <= upper[1]) & (lower[0] <= at[0]) & (at[0] <= upper[0]) & (upper[2] >= at[2])
         flag, face = np.nonzero(near)
+        tests += len(flag)
         asked = np.ascontiguousarray(some[flag].reshape(-1, 3, 3).transpose(1, 2, 0))
         triangles = np.ascontiguousarray(corners[:, :, face].transpose(1, 0, 2))
         crossing, on_it = face_crossings(asked, triangles, certain)
@@ -42,7 +43,7 @@ def windings_columns(flags: Floats, vertices: Floats, faces: Ints, across: int, 
             balance[held] = facings(triangles.take(held, axis=2), certain)
         for place, column in enumerate((crossing, on_it, balance)):
             found[begin : begin + many, place] = np.bincount(flag, column, len(some))
-    return len(flags) * len(faces)
+    return tests
 
 
 @in_columns(sample_sheets)

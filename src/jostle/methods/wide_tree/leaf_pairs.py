@@ -12,7 +12,7 @@ import numpy as np
 
 from jostle._types import Singles
 from jostle.geometry.contact_kind import CROSSING, NEAR
-from jostle.geometry.reported_distance import distance_if_nearer
+from jostle.geometry.reported_distance import distance_if_nearer_at
 from jostle.geometry.triangle import Triangle, triangle_in_lane
 from jostle.geometry.triangle_triangle import triangles_touch
 from jostle.kernels.jit import kernel
@@ -126,7 +126,7 @@ def _faces_meet(pair: BodyPair, work: PairWork, face_x: Triangle, face_y: Triang
         work.progress.distance_tests += 1
         if pair.swapped:
             face_x, face_y = face_y, face_x
-        distance = distance_if_nearer(face_x, face_y, pair.clearance)
+        distance = distance_if_nearer_at(work.progress.distance_kernel, (face_x, face_y, pair.clearance))
         if distance < pair.clearance:
             kind = NEAR
     return kind, distance

@@ -27,6 +27,7 @@ class Progress(Record):
     node_tests: int64
     triangle_tests: int64
     distance_tests: int64
+    distance_kernel: int64  # address of `distance_if_nearer`, if there is a clearance
 
 
 class WaitingNodes(Record):

@@ -11,7 +11,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from jostle._types import Bytes, Floats, Ints, Longs
+from jostle.geometry.reported_distance import distance_if_nearer
 from jostle.kernels.jit import kernel
+from jostle.kernels.late import address_of
 from jostle.kernels.pool import cancelled
 from jostle.kernels.scratch import Workspaces
 from jostle.kernels.sort import sort_with_values
@@ -56,7 +58,11 @@ class Workspace(WorkArrays):
         progress = self.arrays["progress"]
         self.progress = Progress(progress[0])
         # Views: an attribute of a record takes 0.5 µs more.
-        self._next_pair, self._row_count = progress["next_pair"], progress["rows"]
+        self._next_pair, self._row_count, self._distance_kernel = (
+            progress["next_pair"],
+            progress["rows"],
+            progress["distance_kernel"],
+        )
         self._tests = progress[["node_tests", "triangle_tests", "distance_tests"]]
 
     def start(self) -> None:
@@ -71,6 +77,8 @@ class Workspace(WorkArrays):
 
     def resume(self, forest: Forest, pairs: TreePairs, clearance: float, row_mode: int, operations: int) -> bool:
         """Run the kernel for a number of operations; return whether it is done."""
+        if clearance > 0.0:
+            self._distance_kernel[0] = address_of(distance_if_nearer)
         while True:
             why = touching_faces(forest.addresses, *pairs, clearance, row_mode, operations, self.addresses)
             if why == FULL_ROWS:

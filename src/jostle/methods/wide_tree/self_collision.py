@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 
 from jostle._types import Floats, Ints
 from jostle.geometry.contact_kind import NEAR
-from jostle.geometry.reported_distance import distance_if_nearer
+from jostle.geometry.reported_distance import distance_if_nearer, distance_if_nearer_at
 from jostle.geometry.rigid import cull_padding, transform_into
 from jostle.geometry.triangle import face_at
 from jostle.geometry.triangle_triangle import adjacent_faces_touch, share_a_vertex, triangles_touch
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.buffers import KEPT_BYTES
 from jostle.kernels.jit import kernel
+from jostle.kernels.late import address_of
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.scratch import Workspaces
 from jostle.kernels.simd import bit_count, f32x8_equal, f32x8_splat, lowest_bit, without_lowest_bit
@@ -54,6 +55,7 @@ class SelfProgress(Record):
     box_tests: int64
     triangle_tests: int64
     distance_tests: int64
+    distance_kernel: int64  # address of `distance_if_nearer`, if there is a clearance
     is_exact: int64  # whether the lanes hold all welded numbers exactly
     padding: float32  # of boxes, in units of the frame
 
@@ -312,7 +314,7 @@ def _faces_meet(work: SelfWork, world: WorldFaces, f: int, g: int, shared: bool,
     kind, distance = triangles_touch(face_a, face_b), 0.0
     if kind == 0 and clearance > 0.0:
         work.progress.distance_tests += 1
-        distance = distance_if_nearer(face_a, face_b, clearance)
+        distance = distance_if_nearer_at(work.progress.distance_kernel, (face_a, face_b, clearance))
         kind = NEAR if distance < clearance else 0
     return kind, distance
 
@@ -343,6 +345,8 @@ class _Walk:
         self._work, self._trees, self._query, self.progress = work, trees, query, work.progress
         welded, world = np.empty_like(welded_faces), np.empty_like(tree.vertices)
         vertices, welded_faces, pose = read_only_view(tree.vertices), read_only_view(welded_faces), read_only_view(pose)
+        if query.clearance > 0.0:
+            self.progress.distance_kernel = address_of(distance_if_nearer)
         set_up_self(trees, vertices, welded_faces, pose, query.clearance, welded, world, work.addresses)
         self._world = WorldFaces(read_only_view(world), read_only_view(tree.faces), read_only_view(welded))
 
