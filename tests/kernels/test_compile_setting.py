@@ -62,7 +62,9 @@ class Unloadable:
 
 sys.meta_path.insert(0, Unloadable())
 """
-NEVER = "NoCompiler: trial: kernel trial.kernels.quadrupled has no code in the cache, and JOSTLE_COMPILE=never forbids compiling it"
+NEVER = (
+    "Unsupported: trial: kernel trial.kernels.quadrupled has no code in the cache, and JOSTLE_COMPILE=never forbids compiling it"
+)
 
 
 @pytest.fixture
@@ -105,10 +107,21 @@ def test_a_kernel_with_code_for_other_types_only_is_refused(trial):
 
 
 @compiled_only
+def test_a_kernel_that_was_refused_can_be_interpreted(trial):
+    again = (
+        "from jostle.kernels.interpreting import without_compiler\nwith without_compiler():\n    answers.append(quadrupled(2.5))\n"
+    )
+    answers, compiled, _ = trial(ASK.replace("print(", again + "print("), JOSTLE_COMPILE="never")
+    assert all(answer.startswith(NEVER) for answer in answers[:3])
+    assert answers[3] == 10.0
+    assert compiled == 0
+
+
+@compiled_only
 def test_without_numba_every_call_is_refused_with_the_cure(trial):
     answers, compiled, _ = trial(HIDDEN + ASK)
     expected = (
-        "NoCompiler: trial: kernel trial.kernels.quadrupled needs Numba, which cannot be imported (No module named 'numba'); "
+        "Unsupported: trial: kernel trial.kernels.quadrupled needs Numba, which cannot be imported (No module named 'numba'); "
         "pip install numba, or use method='plain', which needs no compiler"
     )
     assert answers == [expected] * 3
@@ -119,7 +132,7 @@ def test_without_numba_every_call_is_refused_with_the_cure(trial):
 def test_where_memory_does_not_suffice_for_llvm_every_call_is_refused_with_the_cure(trial):
     answers, compiled, _ = trial(WITHOUT_MEMORY + ASK)
     expected = (
-        "NoCompiler: trial: kernel trial.kernels.quadrupled needs Numba, which cannot be imported (OSError: libllvmlite.so); "
+        "Unsupported: trial: kernel trial.kernels.quadrupled needs Numba, which cannot be imported (OSError: libllvmlite.so); "
         "allow the process more memory, or install Numba again, or use method='plain', which needs no compiler"
     )
     assert answers == [expected] * 3

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from jostle.cli import console
 from jostle.cli.console import Lines
-from jostle.kernels import progress
+from jostle.kernels import cache_state, progress
 from jostle.kernels.progress import PAUSE_SECONDS, CompileProgress
 
 pytestmark = pytest.mark.small
@@ -361,3 +361,12 @@ def test_a_script_with_an_empty_cache_reports_and_one_with_a_full_cache_does_not
     assert blocked[:-1] == reported[:1]
     assert "not all could be cached" in blocked[-1]
     assert "JOSTLE_CACHE_DIR" in blocked[-1]
+
+
+@pytest.mark.small
+def test_the_last_line_does_not_claim_a_cache_that_has_nothing(monkeypatch):
+    statistics = cache_state.CacheStatistics()
+    monkeypatch.setattr(cache_state, "cache_statistics", statistics)
+    assert "they are cached in" in cache_state.where_kept()
+    statistics.failures["uncached: not in a package with sources"] = 3
+    assert cache_state.where_kept() == "; not all can be cached (not in a package with sources)"

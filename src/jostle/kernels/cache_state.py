@@ -46,4 +46,7 @@ def where_kept() -> str:
     failed = [reason.removeprefix("save: ") for reason in cache_statistics.failures if reason.startswith("save: ")]
     if failed:
         return f"; not all could be cached in {user_directory()} ({', '.join(failed)}); JOSTLE_CACHE_DIR names another folder"
+    uncached = [reason.removeprefix("uncached: ") for reason in cache_statistics.failures if reason.startswith("uncached: ")]
+    if uncached:
+        return f"; not all can be cached ({', '.join(uncached)})"
     return f"; they are cached in {user_directory()}"

@@ -70,7 +70,11 @@ class Kernel:
         if alone:
             return interpreted(self)(*arguments)
         self.__call__ = self.entry if self.in_columns is None or may_compile() else self._compiled_or_in_columns
-        return self.__call__(*arguments)
+        try:
+            return self.__call__(*arguments)
+        except NoCompiler:
+            self.__call__ = self._first_call  # the next call may be one without compiler
+            raise
 
     def _compiled_or_in_columns(self, *arguments: Any) -> Any:
         """Run compiled code if there is some; used where none may be compiled."""
