@@ -1,7 +1,7 @@
 """The code paths that `jostle warmup` compiles, each run once on tiny data.
 
-Entries run in this order, two at a time: long ones first, and neighbours that share few kernels, since a kernel that both need at
-once is compiled twice. Methods are named: the default engine would answer without a compiler.
+Entries run in this order, two at a time: long ones first, and neighbours that share few kernels, since one waits for a kernel that
+the other compiles. Methods are named: the default engine would answer without a compiler.
 """
 
 from __future__ import annotations

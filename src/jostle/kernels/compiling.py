@@ -1,7 +1,7 @@
 """Numba's compiler without what kernels do not need. Needs Numba.
 
 Numba compiles whatever Python it is given, reports on itself, and looks for new extensions before each function. A kernel is one of
-a hundred small functions of one call, so that this takes a sixth of the time:
+a hundred small functions of one call, so all that takes a sixth of the time:
 
 | left out | share of a first `collide` |
 |---|---|
@@ -17,11 +17,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import llvmlite.binding as llvm
-from numba.core import compiler, compiler_machinery, errors, registry
-from numba.core.rewrites import rewrite_registry
+from numba.core import compiler, compiler_machinery, errors, registry, rewrites
 
 Compiler: Any = compiler.Compiler
 PassManager: Any = compiler_machinery.PassManager
+PASSES: Any = compiler_machinery._pass_registry
+REWRITES: Any = rewrites.rewrite_registry  # type: ignore[attr-defined]
 TARGET: Any = registry.cpu_target.target_context
 
 CLOSURE_NAMES = frozenset({"reduce", "stencil"})
@@ -36,9 +37,9 @@ def _has_closures(state: Any) -> bool:
 
 def _has_rewrites(state: Any) -> bool:
     """Return whether any rewrite matches: array expressions, items by name."""
-    rewrites = [one(state) for one in rewrite_registry.rewrites["after-inference"]]
+    known = [one(state) for one in REWRITES.rewrites["after-inference"]]
     blocks = list(state.func_ir.blocks.values())
-    return any(one.match(state.func_ir, block, state.typemap, state.calltypes) for one in rewrites for block in blocks)
+    return any(one.match(state.func_ir, block, state.typemap, state.calltypes) for one in known for block in blocks)
 
 
 NEEDED: dict[str, Callable[[Any], bool]] = {
@@ -58,17 +59,15 @@ class KernelPasses(PassManager):  # type: ignore[misc]
             needed = NEEDED.get(one.__name__)
             if needed is not None and not needed(state):
                 continue
-            made = compiler_machinery._pass_registry.get(one).pass_inst
+            made = PASSES.get(one).pass_inst
             made.analysis = self._analysis
             try:
                 made.run_initialization(state)
                 made.run_pass(state)
                 made.run_finalizer(state)
             except errors.NumbaError as error:
-                raise self._patch_error(f"Failed in {self.pipeline_name} mode pipeline (step: {description})", error) from error
-
-
-_passes: dict[bool, KernelPasses] = {}
+                self._patch_error(f"Failed in {self.pipeline_name} mode pipeline (step: {description})", error)  # in place
+                raise
 
 
 class _Fresh:

@@ -9,6 +9,9 @@ from numba.core import cgutils, types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
+Tuple: Any = types.BaseTuple
+generating: Any = cgutils
+
 NUMBERS: dict[Any, Any] = {float: types.float64, int: types.int64, bool: types.boolean}
 
 
@@ -16,7 +19,7 @@ def numba_type(annotation: Any) -> Any:
     """Return the type of an annotated parameter or result."""
     if annotation in NUMBERS:
         return NUMBERS[annotation]
-    return types.BaseTuple.from_types([numba_type(one) for one in get_type_hints(annotation).values()], annotation)
+    return Tuple.from_types([numba_type(one) for one in get_type_hints(annotation).values()], annotation)
 
 
 @functools.cache
@@ -38,9 +41,9 @@ def caller_of(kernel: Any) -> Any:
             convention = context.call_conv
             function = convention.get_function_type(signature.return_type, signature.args)
             callee = builder.inttoptr(values[0], function.as_pointer())
-            given = cgutils.unpack_tuple(builder, values[1])
+            given = generating.unpack_tuple(builder, values[1])
             status, result = convention.call_function(builder, callee, signature.return_type, signature.args, given)
-            with cgutils.if_unlikely(builder, status.is_error):
+            with generating.if_unlikely(builder, status.is_error):
                 convention.return_status_propagate(builder, status)
             return result
 
