@@ -16,6 +16,7 @@ from jostle.methods.wide_tree.build import build_tree
 from jostle.methods.wide_tree.nearest_bounds import MOST_TIES
 from jostle.methods.wide_tree.tree import Forest
 from jostle.shapes import build
+from tests.methods.plain.families import case
 from tests.oracle import rational
 from tests.oracle.rows import world_vertices
 from tests.tiny import box, random_pose, random_soup
@@ -293,3 +294,9 @@ def test_threads_do_not_disturb_each_other():
     for thread in threads:
         thread.join()
     assert results[0] == results[1] == results[2]
+
+
+def test_after_a_tie_leaves_are_compared_along_one_direction():
+    (a, pose_a), (b, pose_b) = ((Mesh(*mesh), pose) for mesh, pose in case("all_sizes", 7017))
+    assert by_tree(a, b, pose_a, pose_b).distance == 0.0  # some of their faces touch
+    assert by_brute_force(a, b, pose_a, pose_b)[0] == 0.0
