@@ -96,6 +96,7 @@ without-numba: wheel
 	$(BIN)/python release/try_installed.py without-numba
 	$(WITHOUT) pip install --quiet pytest hypothesis
 	$(WITHOUT) pytest -q tests/kernels/test_without_numba.py tests/architecture/test_start.py tests/cli/test_cache.py
+	$(WITHOUT) pytest -q tests/contract/test_methods.py tests/contract/test_solid_methods.py -k "plain and rational"
 	NUMBA_DISABLE_JIT=1 $(WITHOUT) pytest -q -m small tests/interface tests/report tests/world tests/contract
 
 # The core tests with the oldest and newest NumPy and Numba, and without Numba, on every Python that is found: docs/versions.md.

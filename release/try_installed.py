@@ -36,7 +36,6 @@ SERVED = {
     *(
         "README 1",
         "01_two_files.py",
-        "02_a_moving_world.py",
         "--help",
         "--version",
         "methods",
