@@ -62,9 +62,7 @@ class Unloadable:
 
 sys.meta_path.insert(0, Unloadable())
 """
-NEVER = (
-    "Unsupported: trial: kernel trial.kernels.quadrupled has no code in the cache, and JOSTLE_COMPILE=never forbids compiling it"
-)
+NEVER = "Unsupported: kernel trial.kernels.quadrupled has no code in the cache, and JOSTLE_COMPILE=never forbids compiling it"
 
 
 @pytest.fixture
@@ -121,7 +119,7 @@ def test_a_kernel_that_was_refused_can_be_interpreted(trial):
 def test_without_numba_every_call_is_refused_with_the_cure(trial):
     answers, compiled, _ = trial(HIDDEN + ASK)
     expected = (
-        "Unsupported: trial: kernel trial.kernels.quadrupled needs Numba, which cannot be imported (No module named 'numba'); "
+        "Unsupported: kernel trial.kernels.quadrupled needs Numba, which cannot be imported (No module named 'numba'); "
         "pip install numba, or use method='plain', which needs no compiler"
     )
     assert answers == [expected] * 3
@@ -132,7 +130,7 @@ def test_without_numba_every_call_is_refused_with_the_cure(trial):
 def test_where_memory_does_not_suffice_for_llvm_every_call_is_refused_with_the_cure(trial):
     answers, compiled, _ = trial(WITHOUT_MEMORY + ASK)
     expected = (
-        "Unsupported: trial: kernel trial.kernels.quadrupled needs Numba, which cannot be imported (OSError: libllvmlite.so); "
+        "Unsupported: kernel trial.kernels.quadrupled needs Numba, which cannot be imported (OSError: libllvmlite.so); "
         "allow the process more memory, or install Numba again, or use method='plain', which needs no compiler"
     )
     assert answers == [expected] * 3
@@ -164,12 +162,10 @@ def test_refusals_name_the_method_and_what_is_wrong_with_numba(monkeypatch):
     monkeypatch.setenv("JOSTLE_COMPILE", "never")
     with pytest.raises(Unsupported, match=r"^method voxmap: kernel jostle\.methods\.voxmap\.look_up\.hits has no code"):
         check_may_compile("jostle.methods.voxmap.look_up.hits")
-    with pytest.raises(Unsupported, match=r"^jostle: kernel jostle\.geometry\.winding\.turns has no code"):
+    with pytest.raises(Unsupported, match=r"^kernel jostle\.geometry\.winding\.turns has no code"):
         check_may_compile("jostle.geometry.winding.turns")
     too_old = without_numba("mine.a", ImportError("Numba needs NumPy 2.5 or less"))
-    assert str(too_old).startswith(
-        "mine: kernel mine.a needs Numba, which cannot be imported (Numba needs NumPy 2.5 or less); install a"
-    )
+    assert str(too_old).startswith("kernel mine.a needs Numba, which cannot be imported (Numba needs NumPy 2.5 or less); install a")
     monkeypatch.setenv("JOSTLE_COMPILE", "background")
     with pytest.raises(InputError, match="JOSTLE_COMPILE is 'background'"):
         check_may_compile("mine.a")

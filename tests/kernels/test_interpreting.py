@@ -1,5 +1,6 @@
 """Without a compiler: NumPy forms have the results of their kernels, and contexts end."""
 
+import importlib
 import subprocess
 import sys
 
@@ -45,10 +46,25 @@ def sorted_rows(rng, count):
     return a[order], b[order]
 
 
+ELSEWHERE = {
+    "jostle.geometry.contact.describe_rows",
+    "jostle.geometry.winding_columns.windings_into",
+    "jostle.report.containment.face_contacts.test_pairs",
+    "jostle.report.containment.solid_bodies.boxes_meet",
+    "jostle.shapes.topology.chosen_face_touches",
+    "jostle.shapes.topology.connect",
+    "jostle.shapes.topology.sample_sheets",
+    "jostle.shapes.topology.touches_later_face",
+}
+"""Those with tests of their own, beside their forms in `plain` and `shapes`."""
+
+
 def test_the_kernels_with_a_numpy_form_are_these():
+    for module in ("contact_geometry", "self_contact", "solid_pairs", "windings"):
+        importlib.import_module(f"jostle.methods.plain.{module}")
     named = {each.name for each in KERNELS.values() if each.in_columns is not None}
     tested = (copy_accepted, all_rigid, transform_into, count_runs, summarise_runs, label_runs, mark_missing, boxes_into)
-    assert named == {each.name for each in tested}
+    assert named == {each.name for each in tested} | ELSEWHERE
 
 
 def test_world_vertices():
@@ -142,7 +158,7 @@ import sys
 import jostle
 from jostle.shapes.build import box
 
-world = jostle.World()
+world = jostle.World("wide_tree")
 world.add(box(), jostle.translation((0.1, 0.2, 0.3)))
 world.add(box())
 assert "numba" not in sys.modules

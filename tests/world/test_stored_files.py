@@ -310,7 +310,7 @@ def test_a_kernel_that_must_not_be_compiled_is_no_defect_of_the_file(tmp_path):
         files.append(tmp_path / f"{method}.npz")
         world.save(files[-1])
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "JOSTLE_"))}
-    environment |= {"JOSTLE_COMPILE": "never", "JOSTLE_CACHE_DIR": str(tmp_path / "empty")}
+    environment |= {"JOSTLE_COMPILE": "never", "JOSTLE_COMPILED": "0", "JOSTLE_CACHE_DIR": str(tmp_path / "empty")}
     environment["PYTHONPATH"] = str(Path(jostle.__file__).parents[1])
     command = [sys.executable, "-c", NEVER_COMPILED, *map(str, files)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

@@ -15,7 +15,7 @@ from jostle.continuous import point_triangle
 from jostle.geometry.convex_surfaces import closest_of_all_triangles
 from jostle.geometry.pose import rotation_about, translation
 from jostle.interface.query import Budget
-from jostle.kernels.warmup import FIRST, warms
+from jostle.kernels.warmup import warms
 from jostle.methods.closest_features.fallback import fallback_distance
 from jostle.methods.closest_features.method import ClosestFeatures
 from jostle.methods.closest_features.polyhedron import polyhedron_of
@@ -25,7 +25,6 @@ from jostle.methods.wide_tree.pair import Pair
 from jostle.registry import DEFAULT_METHOD
 from jostle.shapes.build import box, icosphere
 from jostle.shapes.mesh import Mesh
-from jostle.world import gears
 from jostle.world.world import World
 
 # For `jostle demo`: each method once, the exact answer, distances for answers judged by a length, and pictures. The first two start
@@ -45,9 +44,6 @@ TOUR_ENTRIES = (
     "the oracle",
     "edges against faces",
 )
-
-
-FIRST.append(lambda: gears.LEDGER.enter(gears.COMPILING))  # so that worlds without a named method compile, too
 
 
 def _tetrahedron(shift: float = 0.0) -> Mesh:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 
 from jostle.errors import InputError, NoCompiler
 
@@ -31,7 +32,7 @@ def check_may_compile(kernel: str) -> None:
     """Raise if a kernel that has no code in the cache must not be compiled."""
     if not may_compile():
         raise NoCompiler(
-            f"{_owner(kernel)}: kernel {kernel} has no code in the cache, and JOSTLE_COMPILE=never forbids compiling it; "
+            f"{_named(kernel)} has no code in the cache, and JOSTLE_COMPILE=never forbids compiling it; "
             f"unset JOSTLE_COMPILE, {OTHERWISE}"
         )
 
@@ -55,11 +56,10 @@ def without_numba(kernel: str, error: Exception) -> NoCompiler:
         cure = "install a version of Numba that can be"
     else:
         reason = f"{type(error).__name__}: {reason}"
-    return NoCompiler(f"{_owner(kernel)}: kernel {kernel} needs Numba, which cannot be imported ({reason}); {cure}, {OTHERWISE}")
+    return NoCompiler(f"{_named(kernel)} needs Numba, which cannot be imported ({reason}); {cure}, {OTHERWISE}")
 
 
-def _owner(kernel: str) -> str:
-    """Return the method that a kernel belongs to, or else its package."""
-    package, _, rest = kernel.partition(".")
-    folder, _, rest = rest.partition(".")
-    return f"method {rest.partition('.')[0]}" if folder == "methods" else package
+def _named(kernel: str) -> str:
+    """Return a kernel's name, after that of the method it belongs to."""
+    method = re.match(r"\w+\.methods\.(\w+)\.", kernel)
+    return f"kernel {kernel}" if method is None else f"method {method[1]}: kernel {kernel}"

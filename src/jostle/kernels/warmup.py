@@ -33,9 +33,6 @@ Outcome = tuple[str, float, str | None]
 WARMUPS: list[tuple[str, Callable[[], None]]] = []
 """Every entry, in the order of definition."""
 
-FIRST: list[Callable[[], None]] = []
-"""What a process that runs entries does before them."""
-
 JOIN_SECONDS = 2.0
 POLL_SECONDS = 0.2  # so that Ctrl-C works on every system
 COUNT_SECONDS = 1.0  # how often a process reports how many kernels it has compiled
@@ -296,8 +293,6 @@ def _serve(modules: list[str]) -> None:
             importlib.import_module(module)
         if not JIT_DISABLED:
             load_numba("jostle.kernels.dispatch")  # until then kernels with a NumPy form are not compiled
-        for function in FIRST:
-            function()
         functions = dict(WARMUPS)
         for line in sys.stdin:
             error = None

@@ -103,7 +103,7 @@ def test_fans_whose_tip_is_the_middle_of_an_edge():
 def test_a_deforming_body_equals_a_new_one_at_every_step():
     rng = np.random.default_rng(4)
     ball, other = build.icosphere(2), build.torus()
-    world = jostle.World()
+    world = jostle.World("wide_tree")
     soft = world.add(ball, deformable=True)
     world.add(other, translation((0.9, 0, 0)))
     stretched = 0
