@@ -246,7 +246,7 @@ def compare_faces(work: NearestWork, a: WorldFace, b: WorldFace, sign: float) ->
         return False
     if robust < best.distance - band and robust > band:
         _keep(work, a, b, robust)
-        _keep_arrow(work)
+        write_point_from(best.arrow, 0, point_from(work.leaves.last_arrow, 0))
         best.is_robust_only = 1
         return True
     # Too close to the best so far, or to contact, to decide by the robust distance.
@@ -264,7 +264,7 @@ def compare_faces(work: NearestWork, a: WorldFace, b: WorldFace, sign: float) ->
     if distance < least or (distance == least and lower):
         _keep(work, a, b, distance)
     if distance < least:  # of a tie the arrow stays: leaves have their ends along it until the limits change
-        _keep_arrow(work)
+        write_point_from(best.arrow, 0, point_from(work.leaves.last_arrow, 0))
     counts.ties += 1
     return distance < least or counts.ties == MOST_TIES + 1
 
@@ -275,12 +275,6 @@ def _keep(work: NearestWork, a: WorldFace, b: WorldFace, distance: float) -> Non
     best = work.best
     best.distance, best.face_a, best.face_b = distance, a.number, b.number
     _write_corners(best.corners, a, b)
-
-
-@kernel(forceinline=True)
-def _keep_arrow(work: NearestWork) -> None:
-    """Make the latest arrow that of the closest faces; the caller changes the limits."""
-    write_point_from(work.best.arrow, 0, point_from(work.leaves.last_arrow, 0))
 
 
 @kernel(forceinline=True)
