@@ -12,6 +12,8 @@ from jostle.cli.console import Show
 from jostle.cli.tour.experiment import ENOUGH_FRAMES, EXACT, GIVEN, LIMIT_SECONDS, ROUNDS, bodies_for, tour_experiment
 from jostle.cli.warmup import MODULES, check_outcomes
 from jostle.cli.warmups import TOUR_ENTRIES
+from jostle.kernels.compile_setting import check_numba
+from jostle.kernels.jit import JIT_DISABLED
 from jostle.kernels.warmup import POLL_SECONDS, WarmUp
 from jostle.lab.measure import empty_point, measure_point
 from jostle.lab.methods import NamedMethod
@@ -93,6 +95,8 @@ class Tour:
 
 def compile_and_measure(tour: Tour, print_row: PrintRow, show: Show) -> None:
     """Compile in other processes, measuring each method when it is ready; raise if some fail."""
+    if not JIT_DISABLED:
+        check_numba("measuring the other methods")
     with WarmUp(MODULES, TOUR_ENTRIES) as warming:
         _measure_as_compiled(tour, warming, print_row, show)
     check_outcomes(warming.outcomes)
