@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jostle._types import Ints
 from jostle.interface.body_pairs import CandidatePairs
-from jostle.report.assemble import Rows
 from jostle.report.report import Counters
 from jostle.tables import MOST_HTML_ROWS, counted, html_table
+
+if TYPE_CHECKING:
+    from jostle.report.assemble import Rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
