@@ -116,22 +116,19 @@ def test_a_kernel_that_was_refused_can_be_interpreted(trial):
 
 
 @compiled_only
-def test_without_numba_every_call_is_refused_with_the_cure(trial):
-    answers, compiled, _ = trial(HIDDEN + ASK)
+@pytest.mark.parametrize(
+    ("without", "reason", "cure"),
+    [
+        (HIDDEN, "No module named 'numba'", "pip install numba"),
+        (WITHOUT_MEMORY, "OSError: libllvmlite.so", "allow the process more memory, or install Numba again"),
+    ],
+    ids=["no Numba", "no memory for LLVM"],
+)
+def test_where_numba_cannot_be_imported_every_call_is_refused_with_the_cure(trial, without, reason, cure):
+    answers, compiled, _ = trial(without + ASK)
     expected = (
-        "Unsupported: kernel trial.kernels.quadrupled needs Numba, which cannot be imported (No module named 'numba'); "
-        "pip install numba, or use method='plain', which needs no compiler"
-    )
-    assert answers == [expected] * 3
-    assert compiled == 0
-
-
-@compiled_only
-def test_where_memory_does_not_suffice_for_llvm_every_call_is_refused_with_the_cure(trial):
-    answers, compiled, _ = trial(WITHOUT_MEMORY + ASK)
-    expected = (
-        "Unsupported: kernel trial.kernels.quadrupled needs Numba, which cannot be imported (OSError: libllvmlite.so); "
-        "allow the process more memory, or install Numba again, or use method='plain', which needs no compiler"
+        f"Unsupported: kernel trial.kernels.quadrupled needs Numba, which cannot be imported ({reason}); "
+        f"{cure}, or use method='plain', which needs no compiler"
     )
     assert answers == [expected] * 3
     assert compiled == 0

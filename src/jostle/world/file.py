@@ -184,7 +184,7 @@ class _World:
 
         fields = self.fields
         method = _method_of(fields)
-        named = fields.get("named", True) or method != method_of(None)  # older files do not say
+        named = "named" not in fields or checked_field(fields, "named", bool) or method != method_of(None)  # older files do not say
         world = World(method if named else None, units=checked_field(fields, "units", str, type(None)))
         meshes = self._meshes()
         for row, name in enumerate(self.names):
