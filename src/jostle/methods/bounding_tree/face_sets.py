@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from jostle._types import Floats, Ints
+from jostle.geometry.eigenvectors import Matrix
 from jostle.geometry.vector import Vec3, point_from
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
@@ -48,12 +49,6 @@ class FlatPoint(Record):
 
     x: float64
     y: float64
-
-
-class Matrix(Record):
-    """Three axes, row after row."""
-
-    rows: Run[float64, Literal[9]]
 
 
 class Subset(Record):

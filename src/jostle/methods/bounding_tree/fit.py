@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from jostle._types import Floats, Longs
+from jostle.geometry.eigenvectors import Moments
 from jostle.geometry.vector import Vec3, absolute, cross, divided, dot, length, minus, plus, times, write_point_from
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
@@ -21,7 +22,7 @@ from jostle.methods.bounding_tree.axes import COORDINATE_AXES, along, axes_of, w
 from jostle.methods.bounding_tree.face_sets import FaceSets, SetWork, open_sets, point_of, view_volume
 from jostle.methods.bounding_tree.tree import AABB, MARGIN, OBB, SPHERE, Volume, centre_of
 from jostle.methods.bounding_tree.volumes.aabb import fit_in_axes
-from jostle.methods.bounding_tree.volumes.obb import Moments, fit_obb
+from jostle.methods.bounding_tree.volumes.obb import fit_obb
 from jostle.methods.bounding_tree.volumes.quality import HAUSDORFF, corners_of, hausdorff, size_of
 from jostle.methods.bounding_tree.volumes.sphere import smallest_sphere
 

@@ -1,4 +1,4 @@
-"""Building a tree: order the faces, make nodes, then fit the boxes (`refit.py`)."""
+"""Building a tree: order the faces, make nodes, fit the boxes (`refit.py`), turn those of slivers (`orient.py`)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from jostle._types import Floats, Ints
 from jostle.kernels.arrays import read_only_view
 from jostle.methods.wide_tree.kd_order import BLOCK_ROOM, BlockWork
 from jostle.methods.wide_tree.morton import CELLS, NODE_ROOM, NodeWork, cut_into_nodes, morton_order
+from jostle.methods.wide_tree.orient import oriented
 from jostle.methods.wide_tree.refit import fit_frame, fit_tree
 from jostle.methods.wide_tree.sah import sah_nodes
 from jostle.methods.wide_tree.scratch import SCRATCH
@@ -29,7 +30,7 @@ def build_and_measure(vertices: Floats, faces: Ints, every_vertex_is_used: bool,
     nodes_of = morton_nodes if how == "morton" else sah_nodes
     order, first, count = nodes_of(vertices, faces, frame)
     tree = Tree(np.empty(ROW * len(first), np.float32), first, count, np.take(faces, order, axis=0), order, vertices, frame)
-    return tree, fit_tree(tree)
+    return oriented(tree, fit_tree(tree))
 
 
 def morton_nodes(vertices: Floats, faces: Ints, frame: Floats) -> tuple[NDArray[np.int32], Ints, Ints]:

@@ -124,7 +124,13 @@ def fill_leaf(leaf: WorldLeaf, tree: PlacedTree, node: int, reference: Reference
 @kernel(forceinline=True)
 def gather(corners: Any, tree: TreeArrays, node: int) -> None:
     """Copy the corners of a leaf's faces into nine rows, repeating the last face."""
-    first, last = as_int64(tree.first[node]), -as_int64(tree.count[node]) - 1
+    gather_faces(corners, tree, as_int64(tree.first[node]), -as_int64(tree.count[node]))
+
+
+@kernel(forceinline=True)
+def gather_faces(corners: Any, tree: TreeArrays, first: int, count: int) -> None:
+    """Copy the corners of up to eight faces into nine rows, repeating the last face."""
+    last = count - 1
     for k in range(3):
         f = 3 * first + k
         at = (

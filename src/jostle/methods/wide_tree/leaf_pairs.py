@@ -49,6 +49,7 @@ from jostle.methods.wide_tree.lanes import (
     minus8,
     point_in_lane,
     points_at,
+    squared_length,
     sum_of_sizes,
 )
 from jostle.methods.wide_tree.leaf_cache import (
@@ -77,23 +78,28 @@ class BodyPair(NamedTuple):
     clearance: float
     row_mode: int
     both_frames: bool
+    is_oriented: bool
     swapped: bool
     number: int
 
 
 @kernel(forceinline=True)
-def compare_leaves(pair: BodyPair, work: PairWork, nodes: NodePair, near: np.uint32) -> bool:
-    """Test two leaves, faces of Y in `near`; return whether the body pair is decided."""
+def compare_leaves(pair: BodyPair, work: PairWork, nodes: NodePair, near: np.uint64, is_crossed: bool) -> bool:
+    """Test two leaves; return whether the body pair is decided.
+
+    near: for face j of Y, in byte j, the faces of X to test.
+    """
     progress = work.progress
     slot_x = slot_of_leaf(work.leaves_x, progress.query, nodes.x, pair.x, pair.reference)
     slot_y = slot_of_leaf(work.leaves_y, progress.query, nodes.y, pair.y, pair.reference)
     leaf_x, leaf_y = work.leaves_x[slot_x], work.leaves_y[slot_y]
     # A clearance may reach beyond empty boxes.
     used = np.uint32((np.uint32(1) << np.uint32(-as_int64(pair.x.arrays.count[nodes.x]))) - np.uint32(1))
-    while near != 0:
-        j = lowest_bit(near)
-        near = without_lowest_bit(near)
-        mask = _faces_left(pair, leaf_x, leaf_y, j, used)
+    for j in range(-as_int64(pair.y.arrays.count[nodes.y])):
+        mask = np.uint32(near >> np.uint64(LANES * j)) & used
+        if mask == 0:
+            continue
+        mask = _faces_left(pair, leaf_x, leaf_y, j, mask, is_crossed)
         while mask != 0:
             i = lowest_bit(mask)
             mask = without_lowest_bit(mask)
@@ -107,13 +113,16 @@ def compare_leaves(pair: BodyPair, work: PairWork, nodes: NodePair, near: np.uin
 
 
 @kernel(forceinline=True)
-def _faces_left(pair: BodyPair, leaf_x: WorldLeaf, leaf_y: WorldLeaf, j: int, used: np.uint32) -> np.uint32:
-    """Return the mask of the used faces of X's leaf that may meet face j of Y's."""
-    mask = boxes_meet(boxes_at(leaf_x.boxes, 0), box_in_lane(leaf_y.boxes, j)) & used
+def _faces_left(pair: BodyPair, leaf_x: WorldLeaf, leaf_y: WorldLeaf, j: int, near: np.uint32, is_crossed: bool) -> np.uint32:
+    """Return the mask of those faces of X's leaf that may meet face j of Y's."""
+    mask = boxes_meet(boxes_at(leaf_x.boxes, 0), box_in_lane(leaf_y.boxes, j)) & near
     if mask != 0 and pair.reference.growth <= LARGEST_PADDING:  # beyond, planes separate nothing and float32 might overflow
         mask &= planes_that_do_not_part(leaf_x, leaf_y, j)
-    if pair.clearance == 0.0 and bit_count(mask) >= MANY_LEFT:
-        mask &= edges_that_do_not_part(leaf_x, leaf_y, j)
+    if pair.clearance == 0.0:
+        if mask != 0 and is_crossed:
+            mask &= crosses_that_do_not_part(leaf_x, leaf_y, j)
+        if bit_count(mask) >= MANY_LEFT:
+            mask &= edges_that_do_not_part(leaf_x, leaf_y, j)
     return mask
 
 
@@ -171,14 +180,8 @@ def _not_on_one_side(faces: Faces8, planes: Planes8) -> np.uint32:
 
 @kernel
 def edges_that_do_not_part(x: WorldLeaf, y: WorldLeaf, j: int) -> np.uint32:
-    """Return the mask of the faces of x that no edge separates from face j of y.
-
-    Projections of corners on an axis a are each off by less than 5 · 2^-24 · |a|₁ · (the size of coordinates).
-    """
-    size = in_every_lane(0.0)
-    for row in range(0, BOX_ROWS, LANES):
-        size = f32x8_max(size, f32x8_max(in_every_lane(abs(y.boxes[row + j])), f32x8_abs(f32x8_load(x.boxes, row))))
-    slack = f32x8_mul(size, in_every_lane(PLANE_SLACK))
+    """Return the mask of the faces of x that no edge, in its plane, separates from face j of y."""
+    slack = _slack_of_projections(x, y, j)
     faces, face = faces_at(x.rounded_corners, 0), face_in_lane(y.rounded_corners, j)
     normals, normal = points_at(x.normals, 0), point_in_lane(y.normals, j)
     parted = np.uint32(0)
@@ -189,6 +192,41 @@ def edges_that_do_not_part(x: WorldLeaf, y: WorldLeaf, j: int) -> np.uint32:
         edges = minus8(points_at(x.rounded_corners, after), points_at(x.rounded_corners, corner))
         parted |= _parted_along(cross8(normals, edges), faces, face, slack)
     return parted ^ np.uint32(0xFF)
+
+
+@kernel
+def crosses_that_do_not_part(x: WorldLeaf, y: WorldLeaf, j: int) -> np.uint32:
+    """Return the mask of the faces of x that no edge across the longest of face j of y separates from it."""
+    slack, longest = _slack_of_projections(x, y, j), _longest_edge(face_in_lane(y.rounded_corners, j))
+    faces, face = faces_at(x.rounded_corners, 0), face_in_lane(y.rounded_corners, j)
+    parted = np.uint32(0)
+    for k in range(3):
+        corner, after = POINT_ROWS * k, POINT_ROWS * (k + 1 if k < 2 else 0)
+        edges = minus8(points_at(x.rounded_corners, after), points_at(x.rounded_corners, corner))
+        parted |= _parted_along(cross8(edges, longest), faces, face, slack)
+    return parted ^ np.uint32(0xFF)
+
+
+@kernel(forceinline=True)
+def _slack_of_projections(x: WorldLeaf, y: WorldLeaf, j: int) -> Singles:
+    """Return the error, for an axis of |a|₁ = 1, of projections of the faces of x and of face j of y.
+
+    Projections of corners on an axis a are each off by less than 5 · 2^-24 · |a|₁ · (the size of coordinates).
+    """
+    size = in_every_lane(0.0)
+    for row in range(0, BOX_ROWS, LANES):
+        size = f32x8_max(size, f32x8_max(in_every_lane(abs(y.boxes[row + j])), f32x8_abs(f32x8_load(x.boxes, row))))
+    return f32x8_mul(size, in_every_lane(PLANE_SLACK))
+
+
+@kernel(forceinline=True)
+def _longest_edge(face: Faces8) -> Points8:
+    """Return the longest edge of a face that is in all lanes."""
+    u, v, w = minus8(face.q, face.p), minus8(face.r, face.q), minus8(face.p, face.r)
+    uu, vv, ww = squared_length(u), squared_length(v), squared_length(w)
+    if f32x8_less(uu, vv) != 0:
+        u, uu = v, vv
+    return w if f32x8_less(uu, ww) != 0 else u
 
 
 @kernel(forceinline=True)

@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Literal
 
 from jostle.kernels.structs import One, Record, Rows, Run, Struct, float32, float64, int32, int64, opener
+from jostle.methods.wide_tree.cross_axis import CrossIntervals
 from jostle.methods.wide_tree.leaf_cache import WorldLeaf
-from jostle.methods.wide_tree.relative_frame import FrameTransforms
+from jostle.methods.wide_tree.relative_frame import FrameTransforms, TurnedTransforms
 
 START = -1  # as `next_pair`: a new search
 MOST_NEW = 64  # rows, or stack entries, that a node pair can add
@@ -53,6 +54,8 @@ class PairWork(Struct):
 
     progress: One[Progress]
     transforms: One[FrameTransforms]
+    turned: One[TurnedTransforms]
+    crossed: One[CrossIntervals]
     moved: One[MovedBoxes]
     relative: Rows[float64]  # sixteen, scratch
     stack: Rows[WaitingNodes]

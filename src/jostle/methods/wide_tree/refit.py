@@ -49,6 +49,7 @@ from jostle.methods.wide_tree.tree import (
     TreeFrame,
     frame_in,
 )
+from jostle.methods.wide_tree.turned_boxes import fit_turned_boxes
 
 RECORD = 8  # float32 numbers of a record
 UPPER = 4  # index of minus upper x in a record
@@ -83,7 +84,8 @@ def fit_tree(tree: Tree) -> float:
     records = SCRATCH.array("records", RECORD * (len(tree.vertices) + len(tree.first) + LEAF_FACES), np.float32)
     first, count = read_only_view(tree.first), read_only_view(tree.count)
     faces, vertices = read_only_view(tree.faces).reshape(-1), read_only_view(tree.vertices).reshape(-1)
-    return float(fit_boxes(tree.boxes, first, count, faces, vertices, tree.frame, records))
+    area = float(fit_boxes(tree.boxes, first, count, faces, vertices, tree.frame, records))
+    return area + fit_turned_boxes(tree) if len(tree.orientation) else area
 
 
 @kernel

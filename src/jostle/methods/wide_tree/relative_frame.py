@@ -1,4 +1,4 @@
-"""From one tree's frame into the other's, with padding for box tests in float32.
+r"""From one tree's frame into the other's, with padding for box tests in float32.
 
 The tree with the larger extent is X, the other Y; everything is measured in X's frame, where all of X is in -1 … 1. Let v =
 centre + u / scale be a vertex of Y with frame coordinates u. Its position in X's frame is M u + T with M = R · (scale_x /
@@ -7,6 +7,20 @@ scale_y), R and t the relative pose and T = (R · centre_y + t - centre_x) · sc
 Padding: coincident world vertices differ by at most `cull_padding` in X's frame (`geometry/rigid.py` has the proof; the centre
 costs another rounding of the largest coordinate, covered by its factor of two). Float32 adds its own: with |T| ≤ 4, which is
 checked, every number in a box test is below 8, and its dozen roundings of 2^-24 stay below 64 · 2^-24 together.
+
+Boxes of a rotated node are around w = Q u. With Qx and Qy those of two nodes, w_x = (Qx M Qyᵀ) w_y + Qx T but for Qyᵀ Qy, which is
+the identity only to E, |E| ≤ 2^-22 in every entry. In X's frame, in units of 2^-24 and with |u| ≤ √3:
+
+| what | at most |
+|---|---|
+| E: ‖E‖ ‖u_y‖ ≤ 3 · 4 · √3 | 21 |
+| products in float64 of numbers rounded to float32: M and the result, per entry 2, times \|w_y\|₁ ≤ 3 | 6 |
+| the same for T, ‖T‖ ≤ √3 · 2.8, and the result, below 5 | 10 |
+| fitting boxes (`turned_boxes.py`): 2^-49 | 1 |
+| the roundings above, of numbers that are up to √3 times as large | 111 |
+
+That is below 4 · 64, and each but the fourth grows with 1 + padding at most. What coincident world vertices differ by per
+coordinate grows by √3 under Qx; a clearance does not grow.
 """
 
 from __future__ import annotations
@@ -15,15 +29,17 @@ from typing import Any, Literal
 
 from jostle._types import Floats, Singles
 from jostle.geometry.rigid import cull_padding, solve_relative_pose_into
+from jostle.geometry.vector import Vec3, dot, plus, times
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_float64
 from jostle.kernels.simd import LANES, f32x8_add, f32x8_mul, f32x8_multiply_add, f32x8_splat, f32x8_store, f32x8_sub
-from jostle.kernels.structs import Record, Run, float32
+from jostle.kernels.structs import Record, Run, float32, int64
 from jostle.methods.wide_tree.lanes import POINT_ROWS, boxes_at, in_every_lane
-from jostle.methods.wide_tree.tree import PlacedTree, TreeFrame
+from jostle.methods.wide_tree.tree import PlacedTree, TreeArrays, TreeFrame
 
 REACH = 1.0 + 1e-5  # length of the rows of a pose, which is orthonormal to 1e-5 in each entry
 FLOAT32_PADDING = 64.0 * 2.0**-24
+TURNED_PADDING = 4.0 * FLOAT32_PADDING
 LARGEST_RATIO = 2.0**60
 LARGEST_PADDING = 2.0**60  # in X's units: with more, all boxes meet; less than `EMPTY`, so empty ones do not
 NO_FRAME, FRAME_OF_X, BOTH_FRAMES = 0, 1, 2  # that boxes can be compared in
@@ -39,6 +55,7 @@ class FrameTransform(Record):
     absolute: Run[float32, Literal[9]]
     shift: Run[float32, Literal[3]]
     padding: float32  # by which moved boxes grow
+    turned_padding: float32  # the same of rotated boxes
 
 
 class FrameTransforms(Record):
@@ -46,6 +63,14 @@ class FrameTransforms(Record):
 
     into_x: FrameTransform
     into_y: FrameTransform
+
+
+class TurnedTransforms(Record):
+    """The transforms between the boxes of nodes with these rotations."""
+
+    rotation_x: int64
+    rotation_y: int64
+    transforms: FrameTransforms
 
 
 @kernel
@@ -56,7 +81,8 @@ def set_up_transforms(x: PlacedTree, y: PlacedTree, clearance: float, relative: 
     """
     frame_x, frame_y = x.arrays.frame, y.arrays.frame
     scale, ratio = frame_x.scale, frame_x.scale / frame_y.scale
-    padding = (world_padding(x, y) + clearance * REACH) * scale
+    apart, reach = world_padding(x, y) * scale, clearance * REACH * scale
+    padding = apart + reach
     solve_relative_pose_into(x.pose, y.pose, relative)
     beyond = padding > LARGEST_PADDING  # and then float32 might overflow
     farthest = frame_x.radius + 1.7321 * REACH * ratio * frame_y.radius + padding + 1e-3
@@ -70,6 +96,7 @@ def set_up_transforms(x: PlacedTree, y: PlacedTree, clearance: float, relative: 
         set_up_row(into_x, relative, i, ratio)
     padding = min(padding, LARGEST_PADDING)
     into_x.padding = padding + FLOAT32_PADDING * (1.0 + padding)
+    into_x.turned_padding = min(1.7321 * apart + reach, LARGEST_PADDING) + TURNED_PADDING * (1.0 + padding)
     if beyond or ratio < 1.0 / LARGEST_RATIO:
         return FRAME_OF_X
     solve_relative_pose_into(y.pose, x.pose, relative)
@@ -79,6 +106,7 @@ def set_up_transforms(x: PlacedTree, y: PlacedTree, clearance: float, relative: 
         into_y.shift[i] = centre_shift(relative, frame_y, frame_x, i) * frame_y.scale
         set_up_row(into_y, relative, i, inverse)
     into_y.padding = into_x.padding * inverse
+    into_y.turned_padding = into_x.turned_padding * inverse
     return BOTH_FRAMES
 
 
@@ -117,6 +145,45 @@ def set_up_row(transform: FrameTransform, relative: Floats, i: int, ratio: float
     for j in range(3):
         transform.matrix[3 * i + j] = relative[i, j] * ratio
         transform.absolute[3 * i + j] = abs(transform.matrix[3 * i + j])
+
+
+@kernel
+def turn_transforms(
+    transforms: FrameTransforms, x: TreeArrays, rotation_x: int, y: TreeArrays, rotation_y: int, turned: TurnedTransforms
+) -> None:
+    """Write the transforms between the boxes of two nodes with these rotations."""
+    turned.rotation_x, turned.rotation_y = rotation_x, rotation_y
+    turn_transform(transforms.into_x, x, rotation_x, y, rotation_y, turned.transforms.into_x)
+    turn_transform(transforms.into_y, y, rotation_y, x, rotation_x, turned.transforms.into_y)
+
+
+@kernel
+def turn_transform(
+    transform: FrameTransform, to: TreeArrays, rotation_to: int, source: TreeArrays, rotation: int, out: FrameTransform
+) -> None:
+    """Write a transform between boxes with rotations of two trees."""
+    for i in range(3):
+        row = Vec3(as_float64(i == 0), as_float64(i == 1), as_float64(i == 2))
+        if rotation_to > 0:
+            row = row_of(to.rotations[rotation_to].rows, i)
+        row, shift = _times_matrix(row, transform.matrix), dot(row, row_of(transform.shift, 0))
+        for j in range(3):
+            out.matrix[3 * i + j] = dot(row, row_of(source.rotations[rotation].rows, j)) if rotation > 0 else row[j]
+            out.absolute[3 * i + j] = abs(out.matrix[3 * i + j])
+        out.shift[i] = shift
+    out.padding = transform.turned_padding
+
+
+@kernel(forceinline=True)
+def row_of(matrix: Any, i: int) -> Vec3:
+    """Return a row of a matrix of float32."""
+    return Vec3(as_float64(matrix[3 * i]), as_float64(matrix[3 * i + 1]), as_float64(matrix[3 * i + 2]))
+
+
+@kernel(forceinline=True)
+def _times_matrix(row: Vec3, matrix: Any) -> Vec3:
+    """Return the product of a row vector with a matrix."""
+    return plus(plus(times(row.x, row_of(matrix, 0)), times(row.y, row_of(matrix, 1))), times(row.z, row_of(matrix, 2)))
 
 
 @kernel

@@ -14,13 +14,13 @@ chosen by volume. Guarantee: every point is in the box, up to rounding; tests me
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
+from jostle.geometry.eigenvectors import Matrix, Moments, eigenvectors
 from jostle.geometry.vector import Vec3, coordinate, cross, divided, dot, length, minus, plus, point_from, times, write_point_from
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import Rows
 from jostle.methods.bounding_tree.axes import COORDINATE_AXES, Axes, along, write_axes
-from jostle.methods.bounding_tree.face_sets import FEW, FlatPoint, Matrix, SetWork, point_of
+from jostle.methods.bounding_tree.face_sets import FEW, FlatPoint, SetWork, point_of
 from jostle.methods.bounding_tree.tree import Point, Volume
 from jostle.methods.bounding_tree.volumes.aabb import extent_along, fit_in_axes
 from jostle.methods.bounding_tree.volumes.quality import box_measure
@@ -31,17 +31,6 @@ FACES, POINTS, COORDINATES, TRIANGLE = range(4)  # frames, followed by the same 
 IMPROVED, LAST = 4, 8
 TURNED, COVARIANCE = 8, 9
 DIRECTIONS = 13  # from the centre of a cube to its sides, corners and edges
-
-
-class Moments(NamedTuple):
-    """Second moments: a symmetric matrix."""
-
-    xx: float
-    xy: float
-    xz: float
-    yy: float
-    yz: float
-    zz: float
 
 
 @kernel
@@ -98,51 +87,6 @@ def _moments_of_points(points: Rows[Point], n: int) -> Moments:
         xx, xy, xz = xx + d.x * d.x, xy + d.x * d.y, xz + d.x * d.z
         yy, yz, zz = yy + d.y * d.y, yz + d.y * d.z, zz + d.z * d.z
     return Moments(xx, xy, xz, yy, yz, zz)
-
-
-@kernel
-def eigenvectors(moments: Moments, matrix: Matrix, out: Matrix) -> None:
-    """Write the unit eigenvectors of a symmetric matrix, by Jacobi's rotations.
-
-    For 0 they are the unit matrix. `matrix` is scratch.
-    """
-    write_matrix(out, COORDINATE_AXES)
-    xx, xy, xz, yy, yz, zz = moments
-    trace = (xx + yy) + zz
-    if not trace > 0.0:
-        return
-    x, y, z = Vec3(xx / trace, xy / trace, xz / trace), Vec3(xy / trace, yy / trace, yz / trace), zz / trace
-    write_matrix(matrix, Axes(x, y, Vec3(x.z, y.z, z)))
-    a = matrix.rows
-    for _ in range(12):  # sweeps; it converges quadratically: 4 to 6 are enough
-        if abs(a[1]) + abs(a[2]) + abs(a[5]) < 1e-18:
-            break
-        for p in range(2):
-            for q in range(p + 1, 3):
-                if a[3 * p + q] != 0.0:
-                    _rotate(matrix, out, p, q)
-
-
-@kernel
-def _rotate(matrix: Matrix, vectors: Matrix, p: int, q: int) -> None:
-    """Zero entry (p, q) of a symmetric matrix by a rotation, also of the vectors."""
-    a, r = matrix.rows, 3 - p - q
-    off = a[3 * p + q]
-    half = 0.5 * (a[4 * q] - a[4 * p]) / off
-    t = 1.0 / (abs(half) + math.sqrt(half * half + 1.0))
-    if half < 0.0:
-        t = -t
-    c = 1.0 / math.sqrt(t * t + 1.0)
-    s = t * c
-    a[4 * p] -= t * off
-    a[4 * q] += t * off
-    rp, rq = a[3 * r + p], a[3 * r + q]
-    a[3 * r + p] = a[3 * p + r] = c * rp - s * rq
-    a[3 * r + q] = a[3 * q + r] = s * rp + c * rq
-    a[3 * p + q] = a[3 * q + p] = 0.0
-    vp, vq = point_from(vectors.rows, 3 * p), point_from(vectors.rows, 3 * q)
-    write_point_from(vectors.rows, 3 * p, minus(times(c, vp), times(s, vq)))
-    write_point_from(vectors.rows, 3 * q, plus(times(s, vp), times(c, vq)))
 
 
 @kernel

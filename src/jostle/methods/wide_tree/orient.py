@@ -1,0 +1,258 @@
+"""Orientations: a rotation for the eight boxes of a node where that makes them much smaller.
+
+Six axes part everything but long thin boxes that cross, and boxes along the axes of the mesh fit nothing thin that runs askew. CAD
+models are made of such parts: pipes, cylinders, cones, beams. Their faces are *slivers*: the longest edge squared is more than
+SLENDER times the area. Nodes whose faces are mostly slivers, by the squares of the longest edges, are candidates:
+
+- A candidate takes the rotation of the node above it, or the principal axes of its own faces, if that makes its boxes smaller by
+  GAIN. Nodes that share rotations share a product of matrices, so its own axes must gain SHARE beside the other's.
+- A node whose boxes are mostly LONG times as long as thick says so: `pairs.py` then tests one more axis, the cross product of the
+  long directions of two nodes.
+
+Where slivers have less than FEW_SLIVERS of the squared edges of a mesh nothing more is looked at; and where orientations concern
+less than LEAST_CONCERNED of the area of all boxes the tree stays as it was. So organic meshes, whose slivers are small, cost
+nothing, and a few long pipes in one of them are found.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle._types import Floats, Ints
+from jostle.geometry.eigenvectors import Matrix, Moments, eigenvectors
+from jostle.geometry.triangle import face_at
+from jostle.geometry.vector import Vec3, cross, dot, minus, plus, times
+from jostle.kernels.arrays import read_only_view
+from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_float64, as_int64
+from jostle.kernels.structs import Addresses, One, Record, Rows, Run, Struct, borrowed, float64, int64, opener
+from jostle.kernels.work_arrays import made_arrays
+from jostle.methods.wide_tree.lanes import POINT_ROWS
+from jostle.methods.wide_tree.scratch import SCRATCH
+from jostle.methods.wide_tree.tree import CROSSED, LANES, ROW, Forest, Rotation, Tree, TreeArrays, frame_in, open_tree
+from jostle.methods.wide_tree.turned_boxes import (
+    EightBoxes,
+    FacesBelow,
+    boxes_area,
+    faces_below,
+    find_faces_below,
+    fit_node,
+    take_boxes,
+)
+
+SLENDER = 16.0  # longest edge squared / area
+FEW_SLIVERS = 0.02
+LEAST_CONCERNED = 0.02
+GAIN = 0.7  # of the area of a node's boxes
+SHARE = 0.87
+LONG = 3.0
+
+
+class NodeMoments(Record):
+    """Moments of the faces below a node, weighted by the squares of their longest edges."""
+
+    parent: int64
+    slivers: float64  # the weight of slivers
+    weight: float64
+    sum: Run[float64, Literal[3]]
+    squares: Run[float64, Literal[6]]  # xx, xy, xz, yy, yz, zz
+
+
+class Choice(Record):
+    """What is known of the tree so far, and scratch."""
+
+    rotations: int64
+    area: float64  # of all boxes without orientations
+    saved: float64  # of it by rotations
+    long: float64  # area of the boxes of nodes with a long axis
+    matrix: Matrix
+    axes: Matrix
+    trial: Rotation
+
+
+class OrientWork(Struct):
+    """Scratch for orienting a tree."""
+
+    choice: One[Choice]
+    eight: One[EightBoxes]
+    moments: Rows[NodeMoments]
+
+
+open_orient = opener(OrientWork)
+
+
+def oriented(tree: Tree, area: float) -> tuple[Tree, float]:
+    """Return a tree with orientations if it has slivers, or as it is, and its area.
+
+    area: of its boxes as they are (`refit.fit_boxes`).
+    """
+    slivers = SCRATCH.array("slivers", len(tree.faces), np.float32)
+    vertices, faces = read_only_view(tree.vertices), read_only_view(tree.faces)
+    if find_slivers(vertices, faces, tree.frame, slivers) < FEW_SLIVERS:
+        return tree, area
+    nodes = len(tree.first)
+    orientation, rotations = np.zeros(nodes, np.int32), np.zeros(9 * (nodes + 1), np.float32)
+    tried = tree._replace(boxes=tree.boxes.copy(), orientation=orientation, rotations=rotations)
+    arrays = made_arrays(OrientWork, moments=nodes)
+    table, forest, choice = OrientWork.table(**arrays), Forest([tried]), arrays["choice"]
+    used = orient_nodes(forest.addresses, *faces_below(tree), slivers, table.table[0])
+    if used == 0:
+        return tree, area
+    return tried._replace(rotations=rotations[: 9 * used].copy()), float(area * (1.0 - choice["saved"][0] / choice["area"][0]))
+
+
+@kernel
+def find_slivers(vertices: Floats, faces: Ints, frame: Floats, weights: NDArray[np.float32]) -> float:
+    """Write the squared longest edge of each face (m,), negative if it is no sliver.
+
+    Lengths are in the frame. Returns the share of slivers.
+    """
+    scale, slivers, others = frame_in(frame).scale, 0.0, 0.0
+    for f in range(faces.shape[0]):
+        corners = face_at(vertices, faces, f)
+        u, v = times(scale, minus(corners.q, corners.p)), times(scale, minus(corners.r, corners.p))
+        w, normal = minus(v, u), cross(u, v)
+        edge = max(dot(u, u), dot(v, v), dot(w, w))
+        if 4.0 * edge * edge > SLENDER * SLENDER * dot(normal, normal):
+            slivers += edge
+            weights[f] = edge
+        else:
+            others += edge
+            weights[f] = -edge
+    return slivers / (slivers + others) if slivers > 0.0 else 0.0
+
+
+@kernel
+def orient_nodes(trees: Addresses, begin: Ints, end: Ints, slivers: NDArray[np.float32], addresses: Addresses) -> int:
+    """Choose orientations and fit boxes; return how many rotations, 0 for a plain tree.
+
+    slivers (m,): of `find_slivers`; begin, end (nodes,): scratch.
+    """
+    tree, work, below = open_tree(trees, 0), open_orient(addresses), FacesBelow(borrowed(begin), borrowed(end))
+    choice = work.choice
+    find_faces_below(tree, below)
+    for node in range(len(tree.first) - 1, -1, -1):
+        _sum_moments(tree, work.moments, node, slivers)
+        choice.area += boxes_area(tree, node)
+    for k in range(9):
+        tree.rotations[0].rows[k] = 1.0 if k % 4 == 0 else 0.0
+    choice.rotations = 1
+    for node in range(len(tree.first)):
+        moments, inherited = work.moments[node], 0
+        if node > 0:
+            inherited = as_int64(tree.orientation[as_int64(moments.parent)]) // CROSSED
+        rotation = 0
+        if 2.0 * moments.slivers > moments.weight:
+            rotation = _choose_rotation(tree, below, work, node, inherited)
+        long = _long_axis(tree.boxes, ROW * node, abs(as_int64(tree.count[node])))
+        if long > 0:
+            choice.long += boxes_area(tree, node)
+        tree.orientation[node] = CROSSED * rotation + long
+    return choice.rotations if choice.saved + choice.long > LEAST_CONCERNED * choice.area else 0
+
+
+@kernel
+def _sum_moments(tree: TreeArrays, all_moments: Rows[NodeMoments], node: int, slivers: NDArray[np.float32]) -> None:
+    """Write the moments of a node from its children's, or its faces'."""
+    moments, first, count = all_moments[node], as_int64(tree.first[node]), as_int64(tree.count[node])
+    for f in range(first, first - count):  # none for inner nodes
+        _add_face(tree, moments, f, as_float64(slivers[f]))
+    for child in range(first, first + count):  # none for leaves
+        other = all_moments[child]
+        other.parent = node
+        moments.slivers += other.slivers
+        moments.weight += other.weight
+        for k in range(3):
+            moments.sum[k] += other.sum[k]
+        for k in range(6):
+            moments.squares[k] += other.squares[k]
+
+
+@kernel
+def _add_face(tree: TreeArrays, moments: NodeMoments, f: int, sliver: float) -> None:
+    """Add a face: the integrals over it, times its weight / its area."""
+    weight = abs(sliver)
+    moments.weight += weight
+    moments.slivers += max(sliver, 0.0)
+    p, q, r = _in_frame(tree, 3 * f), _in_frame(tree, 3 * f + 1), _in_frame(tree, 3 * f + 2)
+    total = plus(plus(p, q), r)
+    for k in range(3):
+        moments.sum[k] += weight * total[k] / 3.0
+    n = 0
+    for i in range(3):
+        for j in range(i, 3):
+            moments.squares[n] += weight * (total[i] * total[j] + p[i] * p[j] + q[i] * q[j] + r[i] * r[j]) / 12.0
+            n += 1
+
+
+@kernel(forceinline=True)
+def _in_frame(tree: TreeArrays, corner: int) -> Vec3:
+    """Return a corner of a face in the frame of the tree."""
+    v, frame = 3 * as_int64(tree.faces[corner]), tree.frame
+    x, y, z = tree.vertices[v] - frame.centre[0], tree.vertices[v + 1] - frame.centre[1], tree.vertices[v + 2] - frame.centre[2]
+    return Vec3(x * frame.scale, y * frame.scale, z * frame.scale)
+
+
+@kernel
+def _choose_rotation(tree: TreeArrays, below: FacesBelow, work: OrientWork, node: int, inherited: int) -> int:
+    """Give a node the inherited rotation or one of its own; return its number, or 0."""
+    choice, rotation, plain, count = work.choice, 0, boxes_area(tree, node), abs(as_int64(tree.count[node]))
+    least, kept, limit = plain, 1.0, GAIN * plain if _long_axis(tree.boxes, ROW * node, count) > 0 else plain
+    if inherited > 0:
+        area = fit_node(tree, below, node, tree.rotations[inherited], work.eight)
+        if area < GAIN * plain or (area < limit and _long_axis(work.eight.boxes, 0, count) > 0):
+            rotation, least, kept = inherited, area, SHARE
+            take_boxes(tree, node, work.eight)
+    _set_own_axes(work.moments[node], choice)
+    area = fit_node(tree, below, node, choice.trial, work.eight)
+    if area < kept * least and (area < GAIN * plain or (area < limit and _long_axis(work.eight.boxes, 0, count) > 0)):
+        rotation, least = choice.rotations, area
+        take_boxes(tree, node, work.eight)
+        for k in range(9):
+            tree.rotations[rotation].rows[k] = choice.trial.rows[k]
+        choice.rotations += 1
+    choice.saved += plain - least
+    return rotation
+
+
+@kernel
+def _set_own_axes(moments: NodeMoments, choice: Choice) -> None:
+    """Write the principal axes of the faces below a node as a rotation for trial.
+
+    Rounding an entry to float32 costs 2^-25 at most, so the rows are orthogonal to 2√3 · 2^-25, below `ORTHOGONAL`.
+    """
+    weight = moments.weight
+    x, y, z = moments.sum[0] / weight, moments.sum[1] / weight, moments.sum[2] / weight
+    squares = moments.squares
+    eigenvectors(
+        Moments(
+            max(squares[0] / weight - x * x, 0.0), squares[1] / weight - x * y, squares[2] / weight - x * z,
+            max(squares[3] / weight - y * y, 0.0), squares[4] / weight - y * z, max(squares[5] / weight - z * z, 0.0),
+        ),
+        choice.matrix, choice.axes,
+    )  # fmt: skip
+    for k in range(9):
+        choice.trial.rows[k] = choice.axes.rows[k]
+
+
+@kernel
+def _long_axis(boxes: Any, start: int, count: int) -> int:
+    """Return 1 + the axis along which half of the boxes of a node are long, or 0."""
+    x, y, z = 0, 0, 0
+    for lane in range(start, start + count):
+        dx, dy, dz = _extent(boxes, lane), _extent(boxes, lane + LANES), _extent(boxes, lane + 2 * LANES)
+        x += dx > LONG * max(dy, dz)
+        y += dy > LONG * max(dx, dz)
+        z += dz > LONG * max(dx, dy)
+    most = max(x, y, z)
+    if 2 * most < count:
+        return 0
+    return 1 if x == most else (2 if y == most else 3)
+
+
+@kernel(forceinline=True)
+def _extent(boxes: Any, row: int) -> float:
+    return as_float64(boxes[row + POINT_ROWS]) - as_float64(boxes[row])
