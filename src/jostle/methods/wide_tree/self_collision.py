@@ -1,9 +1,10 @@
 """All touching face pairs of one body: its tree walked against itself.
 
-One tree has one frame, so boxes are compared as they are, eight at a time, one side padded for the rounding of world vertices. In a
-closed mesh nearly all faces whose boxes meet are neighbours (300,000 of 303,000 pairs of a smooth mesh of 50,000 faces). Vector
-operations drop them before any exact test: the three welded numbers of each face stand in three rows of float32. Rounding keeps
-equal numbers equal; from 2^24 on it also makes different ones equal, so equal ones are compared again.
+Boxes of nodes with the same rotation, mostly none, are compared as they are, eight at a time, one side padded for the rounding of
+world vertices; others are moved into each other's rotation, as those of two bodies are. In a closed mesh nearly all faces whose
+boxes meet are neighbours (300,000 of 303,000 pairs of a smooth mesh of 50,000 faces). Vector operations drop them before any exact
+test: the three welded numbers of each face stand in three rows of float32. Rounding keeps equal numbers equal; from 2^24 on it also
+makes different ones equal, so equal ones are compared again.
 
 The kernel stops and resumes like that of `pairs.py`; its stack holds node pairs, each once, including a node with itself.
 Rows equal those of brute force: faces a < b of the mesh, the exact test on world vertices, distances after the same boxes.
@@ -32,11 +33,20 @@ from jostle.kernels.simd import bit_count, f32x8_equal, f32x8_splat, lowest_bit,
 from jostle.kernels.slices import run_in_slices
 from jostle.kernels.structs import Addresses, One, Record, Rows, Struct, borrowed, float32, float64, int32, int64, opener
 from jostle.kernels.work_arrays import WorkArrays
-from jostle.methods.wide_tree.lanes import POINT_ROWS, Boxes8, Points8, boxes_at, boxes_meet, point_in_lane, points_at
-from jostle.methods.wide_tree.pair_work import MOST_NEW
+from jostle.methods.wide_tree.cross_axis import CrossIntervals, not_crossed, set_up_cross_axis
+from jostle.methods.wide_tree.lanes import POINT_ROWS, Boxes8, Points8, box_in_lane, boxes_at, boxes_meet, point_in_lane, points_at
+from jostle.methods.wide_tree.pair_work import MOST_NEW, MovedBoxes
 from jostle.methods.wide_tree.pairs import DONE, FULL_ROWS, FULL_STACK, OUT_OF_OPERATIONS
-from jostle.methods.wide_tree.relative_frame import REACH
-from jostle.methods.wide_tree.tree import LANES, ROW, Tree, TreeArrays, open_tree
+from jostle.methods.wide_tree.relative_frame import (
+    REACH,
+    TURNED_PADDING,
+    FrameTransform,
+    FrameTransforms,
+    TurnedTransforms,
+    move_boxes,
+    turn_transforms,
+)
+from jostle.methods.wide_tree.tree import CROSSED, LANES, ROW, Tree, TreeArrays, is_oriented, open_tree, orientation_of
 from jostle.report.packing import ALL, FACE_BITS, KIND_BITS
 from jostle.report.report import Counters
 
@@ -67,6 +77,15 @@ class TwoNodes(Record):
     other: int32
 
 
+class Nodes(NamedTuple):
+    """Two nodes to be compared, with boxes under one rotation or not."""
+
+    node: int
+    other: int
+    are_turned: bool  # to different rotations: moved boxes are compared
+    are_crossed: bool
+
+
 class TwoFaces(Record):
     """A pair of faces by their positions in the tree."""
 
@@ -78,6 +97,10 @@ class SelfWork(Struct):
     """The arrays of a walk."""
 
     progress: One[SelfProgress]
+    transforms: One[FrameTransforms]  # the identity
+    turned: One[TurnedTransforms]
+    crossed: One[CrossIntervals]
+    moved: One[MovedBoxes]
     lanes: Rows[float32]  # three columns of welded numbers in the tree's order, each of m + 8 or more
     slots: Rows[int32]  # of each node's box within its parent's boxes
     stack: Rows[TwoNodes]
@@ -130,15 +153,32 @@ def set_up_self(
             work.slots[tree.first[node] + lane] = node * ROW + lane
     largest = max(abs(pose[0, 3]), abs(pose[1, 3]), abs(pose[2, 3])) + 1.7321 * REACH * tree.frame.farthest
     # `cull_padding` is for two poses, here equal; doubled for the roundings about the centre.
-    padding = (2.0 * cull_padding(largest, largest, tree.frame.farthest) + clearance * REACH) * tree.frame.scale
-    work.progress.padding = min(padding * (1.0 + 1e-6), LARGEST_PADDING)  # the factor covers rounding to float32
+    apart = 2.0 * cull_padding(largest, largest, tree.frame.farthest) * tree.frame.scale
+    reach = clearance * REACH * tree.frame.scale
+    padding = min((apart + reach) * (1.0 + 1e-6), LARGEST_PADDING)  # the factor covers rounding to float32
+    if is_oriented(tree):
+        padding = min(1.7321 * apart + reach, LARGEST_PADDING) + TURNED_PADDING * (1.0 + padding)
+        _set_up_identity(work.transforms.into_x, padding)
+        _set_up_identity(work.transforms.into_y, padding)
+    work.progress.padding = padding
     work.progress.is_exact = int(is_exact)
+
+
+@kernel
+def _set_up_identity(transform: FrameTransform, padding: float) -> None:
+    """Write the transform of a frame into itself."""
+    for k in range(9):
+        transform.matrix[k] = 1.0 if k % 4 == 0 else 0.0
+    for k in range(3):
+        transform.shift[k] = 0.0
+    transform.turned_padding = padding
 
 
 @kernel(forceinline=True)
 def _start(work: SelfWork) -> None:
     """Put the root with itself on the stack, and reset the counts."""
     progress = work.progress
+    work.turned.rotation_x = -1  # the transforms are those of another tree
     progress.height = _push(work.stack, 0, 0, 0)
     progress.rows, progress.node_tests, progress.box_tests, progress.triangle_tests, progress.distance_tests = 0, 0, 0, 0, 0
 
@@ -165,31 +205,62 @@ def self_touching_faces(
             return FULL_ROWS
         progress.height -= 1
         top = stack[progress.height]
-        node, other = as_int64(top.node), as_int64(top.other)
+        nodes = _placed(tree, work, as_int64(top.node), as_int64(top.other))
         progress.node_tests += 1
-        if tree.count[node] > 0 or tree.count[other] > 0:
-            progress.height = _push_children(tree, work, node, other, progress.height)
+        if tree.count[nodes.node] > 0 or tree.count[nodes.other] > 0:
+            progress.height = _push_children(tree, work, nodes, progress.height)
             continue
-        found = _find_face_pairs(tree, work, node, other, progress.is_exact != 0 and not adjacent)
+        found = _find_face_pairs(tree, work, nodes, progress.is_exact != 0 and not adjacent)
         if _compare_face_pairs(tree, work, world, query, found):
             progress.height = 0
     return DONE
 
 
 @kernel(forceinline=True)
-def _push_children(tree: TreeArrays, work: SelfWork, node: int, other: int, height: int) -> int:
+def _placed(tree: TreeArrays, work: SelfWork, node: int, other: int) -> Nodes:
+    """Return two nodes, with the boxes of each moved to the rotation of the other if they differ."""
+    if not is_oriented(tree):
+        return Nodes(node, other, False, False)
+    rotation, long = as_int64(tree.orientation[node]) // CROSSED, as_int64(tree.orientation[node]) % CROSSED
+    other_rotation, other_long = as_int64(tree.orientation[other]) // CROSSED, as_int64(tree.orientation[other]) % CROSSED
+    if rotation == other_rotation:
+        return Nodes(node, other, False, False)
+    turned, moved, boxes = work.turned, work.moved, tree.boxes
+    if turned.rotation_x != rotation or turned.rotation_y != other_rotation:
+        turn_transforms(work.transforms, tree, rotation, tree, other_rotation, turned)
+    move_boxes(boxes, other * ROW, turned.transforms.into_x, moved.y)
+    move_boxes(boxes, node * ROW, turned.transforms.into_y, moved.x)
+    are_crossed = long > 0 and other_long > 0
+    if are_crossed:
+        into_node = turned.transforms.into_x
+        set_up_cross_axis(boxes, node * ROW, long - 1, boxes, other * ROW, other_long - 1, moved.y, into_node, work.crossed)
+    return Nodes(node, other, True, are_crossed)
+
+
+@kernel(forceinline=True)
+def _meeting_boxes(tree: TreeArrays, work: SelfWork, nodes: Nodes, boxes: Boxes8, j: int) -> np.uint32:
+    """Return the mask of the boxes of a node that meet box j of the other."""
+    slot = nodes.other * ROW + j
+    if not nodes.are_turned:
+        return boxes_meet(boxes, _grown_box(tree, slot, work.progress.padding))
+    mask = boxes_meet(boxes, box_in_lane(work.moved.y, j)) & boxes_meet(boxes_at(work.moved.x, 0), box_in_lane(tree.boxes, slot))
+    return mask & not_crossed(work.crossed, j) if nodes.are_crossed else mask
+
+
+@kernel(forceinline=True)
+def _push_children(tree: TreeArrays, work: SelfWork, nodes: Nodes, height: int) -> int:
     """Push pairs of children of two nodes, not both leaves; return the height.
 
     A leaf stays as it is.
     """
-    stack, padding = work.stack, work.progress.padding
+    stack, node, other = work.stack, nodes.node, nodes.other
     first, first_other = as_int64(tree.first[node]), as_int64(tree.first[other])
     boxes, beside_leaf = boxes_at(tree.boxes, node * ROW), np.uint32(0)
     candidates = _candidates(tree, work, node, other)
     while candidates != 0:
         j = lowest_bit(candidates)
         candidates = without_lowest_bit(candidates)
-        mask = boxes_meet(boxes, _grown_box(tree, other * ROW + j, padding))
+        mask = _meeting_boxes(tree, work, nodes, boxes, j)
         if node == other:
             height = _push(stack, height, first + j, first + j)
             mask &= np.uint32((1 << j) - 1)
@@ -218,19 +289,19 @@ def _push(stack: Rows[TwoNodes], height: int, node: int, other: int) -> int:
 
 
 @kernel(forceinline=True)
-def _find_face_pairs(tree: TreeArrays, work: SelfWork, node: int, other: int, no_neighbours: bool) -> int:
+def _find_face_pairs(tree: TreeArrays, work: SelfWork, nodes: Nodes, no_neighbours: bool) -> int:
     """Write the face pairs of two leaves whose boxes meet; return their number.
 
     The leaves may be one. With `no_neighbours`, faces with an equal number in their lanes are left out.
     """
-    padding, lanes, pitch = work.progress.padding, work.lanes, len(work.lanes) // 3
+    lanes, pitch, node, other = work.lanes, len(work.lanes) // 3, nodes.node, nodes.other
     first, first_other = as_int64(tree.first[node]), as_int64(tree.first[other])
     boxes, corners = boxes_at(tree.boxes, node * ROW), points_at(lanes, first, pitch)
     found, candidates = 0, _candidates(tree, work, node, other)
     while candidates != 0:
         j = lowest_bit(candidates)
         candidates = without_lowest_bit(candidates)
-        mask = boxes_meet(boxes, _grown_box(tree, other * ROW + j, padding))
+        mask = _meeting_boxes(tree, work, nodes, boxes, j)
         if node == other:
             mask &= np.uint32((1 << j) - 1)
         if mask == 0:
@@ -255,11 +326,15 @@ def _equal_numbers(a: Points8, b: Points8) -> np.uint32:
 
 @kernel(forceinline=True)
 def _candidates(tree: TreeArrays, work: SelfWork, node: int, other: int) -> np.uint32:
-    """Return the mask of the children of `other`, two or three as a rule, near `node`."""
-    if node == other:
+    """Return the mask of the children of `other`, two or three as a rule, near `node`.
+
+    All of them, where the box of `node` has another rotation.
+    """
+    slot = as_int64(work.slots[node])
+    if node == other or orientation_of(tree, slot // ROW) // CROSSED != orientation_of(tree, other) // CROSSED:
         mask = np.uint32((1 << abs(as_int64(tree.count[other]))) - 1)
     else:
-        mask = boxes_meet(boxes_at(tree.boxes, other * ROW), _grown_box(tree, as_int64(work.slots[node]), work.progress.padding))
+        mask = boxes_meet(boxes_at(tree.boxes, other * ROW), _grown_box(tree, slot, work.progress.padding))
     work.progress.box_tests += LANES * (bit_count(mask) + 1)
     return mask
 
