@@ -22,6 +22,7 @@ from jostle.registry import METHODS
 from jostle.shapes import build
 from tests.all_faces_behind import AllFacesBehind
 from tests.contract.scenes import SCENES
+from tests.methods.wide_tree.turned import Turned
 from tests.oracle import rational
 from tests.oracle import rows as oracle
 from tests.tiny import box, random_pose, random_soup
@@ -34,6 +35,7 @@ CANDIDATES = {name: made() for name, made in METHODS.items()} | {
 CANDIDATES |= {
     "face_octree as in the paper": jostle.FaceOctree(level=6, face_box="clip", broad="brute_force"),
     "face_octree without boxes": jostle.FaceOctree(level=3, cells="bintree", face_box="axes", broad=None, cube=((0.1, 0, 0), 0.5)),
+    "wide_tree with every node turned": Turned(),
 }
 EXACT_METHODS = {name: method for name, method in CANDIDATES.items() if method.traits.answers.get(Answer.FACES) == EXACT}
 exact_methods = pytest.mark.parametrize("method", EXACT_METHODS.values(), ids=EXACT_METHODS)

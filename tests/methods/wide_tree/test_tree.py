@@ -191,7 +191,7 @@ def test_validate_sees_what_is_broken():
             broken = sound._replace(boxes=sound.boxes.copy())
             at = ROW * node + LANES * row
             broken.boxes[at] += np.float32(1e-4 if row < 3 else -1e-4)
-            with pytest.raises(AssertionError, match="sticks out"):
+            with pytest.raises(AssertionError, match="stick out"):
                 validate(broken)
     empty = sound._replace(boxes=sound.boxes.copy())
     lonely = int(np.flatnonzero(np.abs(sound.count) < LANES)[0])

@@ -49,11 +49,12 @@ from jostle.methods.wide_tree.nearest_bounds import (
     set_up_search,
     squared_between_centres,
     squared_gaps,
+    turn_arrow,
 )
 from jostle.methods.wide_tree.nearest_faces import compare_near_leaves, settled_distance, slot_of_near_leaf
 from jostle.methods.wide_tree.nearest_work import MOST_FACE_PAIRS, SLOTS, NearestWork, WaitingPair, open_nearest
-from jostle.methods.wide_tree.relative_frame import BOTH_FRAMES, NO_FRAME, move_boxes
-from jostle.methods.wide_tree.tree import ROW, Forest, NodePair, PlacedTree, open_tree
+from jostle.methods.wide_tree.relative_frame import BOTH_FRAMES, NO_FRAME, move_boxes, turn_transforms
+from jostle.methods.wide_tree.tree import CROSSED, ROW, Forest, NodePair, PlacedTree, TreeArrays, open_tree, orientation_of
 from jostle.report.contact_geometry import closest_of_faces
 from jostle.report.report import Closest
 
@@ -80,6 +81,7 @@ def search_nearest(
         x, y = y, x
     work.counts.swapped = int(swapped)
     set_up_search(work, x, y)
+    work.turned.rotation_x = -1  # the transforms are those of another pair
     if math.isinf(best.distance):
         _set_first_arrow(work)
     aim(work, x, y)
@@ -148,8 +150,11 @@ def _push_children(work: NearestWork, x: PlacedTree, y: PlacedTree, nodes: NodeP
     """
     boxes_x, boxes_y, bounds, transforms = x.arrays.boxes, y.arrays.boxes, work.nodes, work.transforms
     start_x, start_y, frames = nodes.x * ROW, nodes.y * ROW, work.placement.frames
-    far_x = far_ends(boxes_x, start_x, work.placement.arrow_x)
-    f32x8_store(bounds.near_y, 0, near_ends(boxes_y, start_y, work.placement.arrow_y))
+    arrow_x, arrow_y = work.placement.arrow_x, work.placement.arrow_y
+    if _are_turned(work, x.arrays, y.arrays, nodes):
+        transforms, arrow_x, arrow_y = work.turned.transforms, bounds.arrow_x, bounds.arrow_y
+    far_x = far_ends(boxes_x, start_x, arrow_x)
+    f32x8_store(bounds.near_y, 0, near_ends(boxes_y, start_y, arrow_y))
     used = np.uint32((1 << abs(as_int64(x.arrays.count[nodes.x]))) - 1)
     near = _not_beyond_arrow(work, far_x, used, abs(as_int64(y.arrays.count[nodes.y])))
     if near == 0:
@@ -173,6 +178,20 @@ def _push_children(work: NearestWork, x: PlacedTree, y: PlacedTree, nodes: NodeP
             if bounds.least[i] < math.inf:
                 height = _push(work.stack, base, height, NodePair(first_x + i, nodes.y), bounds.least[i], bounds.least_rank[i])
     return height
+
+
+@kernel(forceinline=True)
+def _are_turned(work: NearestWork, x: TreeArrays, y: TreeArrays, nodes: NodePair) -> bool:
+    """Return whether two nodes have rotated boxes, with transforms and arrows for these."""
+    rotation_x, rotation_y = orientation_of(x, nodes.x) // CROSSED, orientation_of(y, nodes.y) // CROSSED
+    if (rotation_x | rotation_y) == 0:
+        return False
+    turned, arrow_x, arrow_y = work.turned, work.placement.arrow_x, work.placement.arrow_y
+    if turned.rotation_x != rotation_x or turned.rotation_y != rotation_y:
+        turn_transforms(work.transforms, x, rotation_x, y, rotation_y, turned)
+    turn_arrow(arrow_x, x, rotation_x, work.nodes.arrow_x)
+    turn_arrow(arrow_y, y, rotation_y, work.nodes.arrow_y)
+    return True
 
 
 @kernel(forceinline=True)

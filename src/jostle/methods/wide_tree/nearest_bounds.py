@@ -7,7 +7,9 @@ than their contents.
 
 Conservative for the world vertices: the padding of `relative_frame.py` covers the poses and float32 (its error grows with the
 distance of the bodies, here up to FARTHEST times their size). A pose is rigid only to 1e-5, so lengths in a frame are multiplied
-by a bound of its smallest singular value; the arrow is taken into the frames by transposing, which is exact for any matrix.
+by a bound of its smallest singular value, which also covers rotations of nodes: they are orthogonal to 2^-22. The arrow is taken
+into the frames by transposing, which is exact for any matrix. Under a rotation Q it is Q a, and Q a · Q u differs from a · u by
+3 · 2^-22 · √3 at most; with the roundings of Q a that is below TURNED_PADDING.
 Beyond FARTHEST only the arrow serves: the vector between the centres is added in float64, and float32 holds the rest, so bodies
 1e6 sizes apart are separated as well as near ones.
 """
@@ -30,13 +32,15 @@ from jostle.methods.wide_tree.relative_frame import (
     FRAME_OF_X,
     LARGEST_RATIO,
     NO_FRAME,
+    TURNED_PADDING,
     FrameTransform,
     centre_shift,
     matrix_in,
+    row_of,
     set_up_row,
     world_padding,
 )
-from jostle.methods.wide_tree.tree import PlacedTree, TreeFrame
+from jostle.methods.wide_tree.tree import PlacedTree, TreeArrays, TreeFrame, is_oriented
 
 # Of the extent: reported_distance is within 0.75 · 2^-44 of the truth, closest_points_of_triangles within 2^-46. Two of each
 # make 2^-43; as much again covers the roundings of gaps along the arrow.
@@ -58,7 +62,10 @@ def set_up_search(work: NearestWork, x: PlacedTree, y: PlacedTree) -> None:
     # The eigenvalues of RᵀR differ from 1 by three times its largest entry off the identity at most; and squares of float32 round.
     placement.smallest_stretch = math.sqrt(1.0 - 3.0 * off) * (1.0 - 2.0**-20)
     padding = world_padding(x, y) * frame_x.scale
-    padding += FLOAT32_PADDING * (1.0 + padding)
+    if is_oriented(x.arrays) or is_oriented(y.arrays):
+        padding = 1.7321 * padding + TURNED_PADDING * (1.0 + padding)
+    else:
+        padding += FLOAT32_PADDING * (1.0 + padding)
     placement.padding = padding
     placement.frames = _set_up_transforms(work, x, y, padding)
 
@@ -104,10 +111,10 @@ def _set_up_transforms(work: NearestWork, x: PlacedTree, y: PlacedTree, padding:
     if not farthest <= FARTHEST:
         return NO_FRAME
     padding *= 1.0 + farthest
-    transforms.into_x.padding = padding
+    transforms.into_x.padding = transforms.into_x.turned_padding = padding
     if ratio < 1.0 / LARGEST_RATIO:
         return FRAME_OF_X
-    transforms.into_y.padding = padding / ratio
+    transforms.into_y.padding = transforms.into_y.turned_padding = padding / ratio
     solve_relative_pose_into(y.pose, x.pose, relative)
     _set_up_transform(transforms.into_y, relative, frame_y, frame_x)
     return BOTH_FRAMES
@@ -151,6 +158,14 @@ def aim(work: NearestWork, x: PlacedTree, y: PlacedTree) -> None:
 def _float32_or_infinite(value: float) -> float:
     """Return a number that float32 holds; infinity if it is too large."""
     return value if value < 1e38 else math.inf
+
+
+@kernel(forceinline=True)
+def turn_arrow(arrow: Any, tree: TreeArrays, rotation: int, out: Any) -> None:
+    """Write an arrow under a rotation of boxes."""
+    given = row_of(arrow, 0)
+    for k in range(3):
+        out[k] = dot(row_of(tree.rotations[rotation].rows, k), given) if rotation > 0 else arrow[k]
 
 
 @kernel(forceinline=True)

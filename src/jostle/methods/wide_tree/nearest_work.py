@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Literal
 
 from jostle.kernels.structs import One, Record, Rows, Run, Struct, float32, float64, int32, int64, opener
-from jostle.methods.wide_tree.relative_frame import FrameTransforms
+from jostle.methods.wide_tree.relative_frame import FrameTransforms, TurnedTransforms
 
 SLOTS = 512  # of each cache of leaves
 MOST_FACE_PAIRS = 64  # of two leaves
@@ -67,6 +67,8 @@ class NodeBounds(Record):
 
     moved_x: Run[float32, Literal[48]]
     moved_y: Run[float32, Literal[48]]
+    arrow_x: Run[float32, Literal[3]]  # the arrow under the rotations of the nodes
+    arrow_y: Run[float32, Literal[3]]
     near_y: Run[float32, Literal[8]]  # near ends of the children of Y along the arrow
     apart: Run[float32, Literal[8]]  # gaps along the arrow
     squared: Run[float32, Literal[8]]  # squared gaps in a frame
@@ -142,6 +144,7 @@ class NearestWork(Struct):
     limits: One[Limits]
     placement: One[Placement]
     transforms: One[FrameTransforms]
+    turned: One[TurnedTransforms]
     nodes: One[NodeBounds]
     leaves: One[LeafBounds]
     counts: One[Counts]

@@ -92,8 +92,8 @@ def oriented(tree: Tree, area: float) -> tuple[Tree, float]:
     area: of its boxes as they are (`refit.fit_boxes`).
     """
     first, count, vertices, faces = (read_only_view(array) for array in (tree.first, tree.count, tree.vertices, tree.faces))
-    if share_of_slivers(tree.boxes, first, count, vertices, faces) < FEW_SLIVERS:
-        return tree, area
+    if len(first) == 1 or share_of_slivers(tree.boxes, first, count, vertices, faces) < FEW_SLIVERS:
+        return tree, area  # a single leaf has little to gain
     nodes = len(tree.first)
     orientation, rotations = np.zeros(nodes, np.int32), np.zeros(9 * (nodes + 1), np.float32)
     tried = tree._replace(boxes=tree.boxes.copy(), orientation=orientation, rotations=rotations)
