@@ -31,3 +31,14 @@ class Overlay:
     discs: NDArray[np.float64] = field(default_factory=lambda: _none(7))
     faces: dict[int, NDArray[np.int32]] = field(default_factory=dict)
     images: dict[str, NDArray[np.generic]] = field(default_factory=dict)
+
+
+EDGES_OF_BOX = np.array([[a, a | bit] for a in range(8) for bit in (1, 2, 4) if not a & bit])
+CORNERS_OF_BOX = np.array([[(k >> axis & 1) * 2.0 - 1.0 for axis in range(3)] for k in range(8)])
+
+
+def edges_of_boxes(centre: NDArray[np.float64], half_axes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the edges (12 k,2,3) of boxes by centres (k,3) and half axes (k,3,3), in rows."""
+    corners = centre[:, None] + np.einsum("ca,nak->nck", CORNERS_OF_BOX, half_axes)
+    edges: NDArray[np.float64] = corners[:, EDGES_OF_BOX].reshape(-1, 2, 3)
+    return edges

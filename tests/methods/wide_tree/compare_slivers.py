@@ -1,9 +1,9 @@
 """Random worlds of slivers against brute force: `python -m tests.methods.wide_tree.compare_slivers 10000`.
 
-The first argument is the number of worlds, the second the first seed. Bodies are what slivers come in: pipes, cylinders, cones, discs,
-beams, needles, bundles of these in one mesh; upright and askew, thick and thin, at any scale and distance from the origin; crossing at
-random, in parallel, or on a grid, where they touch. `wide_tree`, and the same with every node turned at random, answer for rows,
-clearances, bodies against themselves, distances and deformed bodies. Prints what differs, and exits with 1 if anything does.
+The first argument is the number of worlds, the second the first seed. Bodies are what slivers come in: pipes, cylinders, cones,
+discs, beams, needles, bundles of these in one mesh; upright and askew, thick and thin, at any scale and distance from the origin;
+crossing at random, in parallel, or on a grid, where they touch. `wide_tree`, and the same with every node turned at random, answer
+for rows, clearances, bodies against themselves, distances and deformed bodies. Prints what differs, and exits with 1 if anything does.
 """
 
 import itertools
@@ -18,7 +18,7 @@ from tests.tiny import random_pose
 COLUMNS = ("body_a", "body_b", "face_a", "face_b", "kind", "distance")
 
 
-def swept(rng, outline, length, taper=1.0, open_ends=False):
+def swept(outline, length, taper=1.0, open_ends=False):
     """An outline (n,2) swept along z; the far end is scaled by `taper`."""
     n = len(outline)
     near, far = np.c_[outline, np.zeros(n)], np.c_[taper * outline, np.full(n, length)]
@@ -40,14 +40,14 @@ def part(rng):
     """Vertices and faces of a random part about as long as 1."""
     kind, thick = rng.integers(6), 10.0 ** rng.uniform(-3, -0.3)
     if kind == 0:
-        return swept(rng, ring(rng.integers(3, 40), thick), 1.0, open_ends=bool(rng.integers(2)))
+        return swept(ring(rng.integers(3, 40), thick), 1.0, open_ends=bool(rng.integers(2)))
     if kind == 1:
-        return swept(rng, ring(rng.integers(3, 40), thick), 1.0, taper=rng.choice([0.0, 0.1, 0.5]))
+        return swept(ring(rng.integers(3, 40), thick), 1.0, taper=rng.choice([0.0, 0.1, 0.5]))
     if kind == 2:
-        return swept(rng, ring(rng.integers(8, 40), 0.5), thick)
+        return swept(ring(rng.integers(8, 40), 0.5), thick)
     if kind == 3:
         outline = np.array([[0, 0], [3, 0], [3, 1], [1, 1], [1, 3], [0, 3]]) * thick
-        return swept(rng, outline, 1.0)
+        return swept(outline, 1.0)
     if kind == 4:
         n = int(rng.integers(1, 60))
         start, along = (
@@ -124,10 +124,9 @@ def main(count, first):
         for method in ("wide_tree", Turned(seed=seed)):
             if answers_of(method, seed) != expected:
                 different += 1
-                print(f"seed {seed}: {method} differs")
-        if (seed - first + 1) % 500 == 0:
-            print(f"{seed - first + 1} worlds, {touching} touching, {different} differ", flush=True)
-    print(f"{count} worlds from seed {first}, {touching} touching: {different} differ")
+                sys.stdout.write(f"seed {seed}: {method} differs\n")
+                sys.stdout.flush()
+    sys.stdout.write(f"seeds {first} … {first + count - 1}: {touching} touch, {different} differ\n")
     return int(different > 0)
 
 

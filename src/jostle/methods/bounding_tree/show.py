@@ -10,7 +10,7 @@ from jostle.errors import InputError
 from jostle.geometry.contact import describe_rows
 from jostle.interface.body_pairs import CandidatePairs
 from jostle.interface.frame import Frame
-from jostle.interface.overlay import Overlay
+from jostle.interface.overlay import Overlay, edges_of_boxes
 from jostle.methods.bounding_tree.bodies import BodyTrees
 from jostle.methods.bounding_tree.dynamic import Mover
 from jostle.methods.bounding_tree.motions import instant_of, pads_of
@@ -18,8 +18,6 @@ from jostle.methods.bounding_tree.search import PosedPairs, StaticSearch
 from jostle.methods.bounding_tree.tree import AXES, CENTRE, HALF, RADIUS, SPHERE, Tree
 from jostle.report.assemble import Rows
 
-EDGES_OF_BOX = np.array([[a, a | bit] for a in range(8) for bit in (1, 2, 4) if not a & bit])
-CORNERS_OF_BOX = np.array([[(k >> axis & 1) * 2.0 - 1.0 for axis in range(3)] for k in range(8)])
 DEEPEST_SHOWN = 64
 
 
@@ -96,8 +94,7 @@ def _drawn(title: str, kind: int, parts: list[Floats]) -> Overlay:
     if kind == SPHERE:
         return Overlay(title, spheres=np.ascontiguousarray(volumes[:, [0, 1, 2, RADIUS]]))
     half_axes = volumes[:, HALF : HALF + 3, None] * volumes[:, AXES : AXES + 9].reshape(-1, 3, 3)
-    corners = volumes[:, None, :3] + np.einsum("ca,nak->nck", CORNERS_OF_BOX, half_axes)
-    return Overlay(title, segments=corners[:, EDGES_OF_BOX].reshape(-1, 2, 3))
+    return Overlay(title, segments=edges_of_boxes(volumes[:, :3], half_axes))
 
 
 def _contacts(frame: Frame, pairs: CandidatePairs, found: Rows) -> Overlay:

@@ -10,7 +10,6 @@ import numpy as np
 
 from jostle._types import Floats, Ints
 from jostle.broad_phase.candidates import FEW_BOXES, Candidates
-from jostle.errors import InputError
 from jostle.interface.frame import Bodies, Frame
 from jostle.interface.method import OldToNew
 from jostle.interface.overlay import Overlay
@@ -24,7 +23,8 @@ from jostle.methods.wide_tree.parallel import find_rows_parallel
 from jostle.methods.wide_tree.refit import refit_tree
 from jostle.methods.wide_tree.search import TreePairs
 from jostle.methods.wide_tree.self_collision import find_self_rows
-from jostle.methods.wide_tree.tree import LANES, Forest, Tree
+from jostle.methods.wide_tree.show import overlay_of
+from jostle.methods.wide_tree.tree import Forest, Tree
 from jostle.report.assemble import Rows, report_of
 from jostle.report.batch import Batch
 from jostle.report.packing import ALL, ANY, FIRST, ROW_MODES, WORST, WORST_OF_ANY, unpacked
@@ -32,7 +32,6 @@ from jostle.report.report import Closest, Counters, Kind, Report
 from jostle.shapes.mesh import Mesh
 
 DEGRADED = 2.0  # growth of the area of its boxes after which a deforming tree is rebuilt
-DEEPEST_SHOWN = 64  # more than the levels of any tree
 
 
 class WideTreeDetector:
@@ -124,22 +123,8 @@ class WideTreeDetector:
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
         """Show the boxes of one level of all trees, by default "0": the root's children."""
-        if not (what or "0").isdecimal() or int(what or "0") > DEEPEST_SHOWN:
-            raise InputError(f"what is {what!r}; the overlays are the levels of the trees, '0' … '{DEEPEST_SHOWN}'")
         self._deform(frame)
-        level = int(what or "0")
-        found = []
-        for body in range(len(frame)):
-            tree = self._trees[self._tree_of_body[body]]
-            nodes = np.array([0])
-            for _ in range(level):
-                nodes = np.concatenate(
-                    [np.arange(tree.first[n], tree.first[n] + tree.count[n]) if tree.count[n] > 0 else [n] for n in nodes]
-                ).astype(int)
-            boxes = tree.boxes.reshape(-1, 2, 3, LANES)[nodes].transpose(0, 3, 1, 2).reshape(-1, 2, 3).astype(np.float64)
-            boxes = boxes[(boxes[:, 0] <= boxes[:, 1]).all(axis=1)] / tree.frame[3] + tree.frame[:3]
-            found.append(_corner_boxes(boxes, frame.poses[body]))
-        return Overlay(f"boxes of level {level}", boxes=np.concatenate([np.empty((0, 2, 3)), *found]))
+        return overlay_of(self._trees, self._tree_of_body, frame, what)
 
 
 class DeformingTree:
@@ -159,12 +144,6 @@ class DeformingTree:
         self.tree, area = refit_tree(self.tree, vertices, mesh.uses_every_vertex)
         if area > DEGRADED * self._area:
             self.tree, self._area = build_and_measure(vertices, mesh.faces, mesh.uses_every_vertex, self._method.build)
-
-
-def _corner_boxes(boxes: Floats, pose: Floats) -> Floats:
-    centre, half = boxes.mean(axis=1), 0.5 * (boxes[:, 1] - boxes[:, 0])
-    moved, extent = centre @ pose[:3, :3].T + pose[:3, 3], half @ np.abs(pose[:3, :3]).T
-    return np.stack([moved - extent, moved + extent], axis=1)
 
 
 assert max(Kind) < 1 << 3  # a kind fits into a row
