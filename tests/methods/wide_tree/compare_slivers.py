@@ -3,7 +3,7 @@
 The first argument is the number of worlds, the second the first seed. Bodies are what slivers come in: pipes, cylinders, cones,
 discs, beams, needles, bundles of these in one mesh; upright and askew, thick and thin, at any scale and distance from the origin;
 crossing at random, in parallel, or on a grid, where they touch. `wide_tree`, and the same with every node turned at random, answer
-for rows, clearances, bodies against themselves, distances and deformed bodies. Prints what differs, and exits with 1 if anything does.
+for rows, clearances, bodies against themselves, distances and deformed bodies. Prints what differs; exits with 1 if anything does.
 """
 
 import itertools

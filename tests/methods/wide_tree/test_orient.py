@@ -126,7 +126,7 @@ def test_bodies_of_slivers_are_told_apart_by_few_tests(name, nodes, triangles):
         world.add(mesh, random_pose(rng, 0.6 * mesh.size))
     report = world.detect(rows="pairs")
     pairs = report.counters.body_pairs
-    assert len(report.pairs.body_a) > 20
+    assert len(report.pairs.body_a) > 10
     assert report.counters.box_tests <= 64 * nodes * pairs
     assert report.counters.triangle_tests <= triangles * pairs
 

@@ -32,7 +32,7 @@ from jostle.kernels.simd import (
     f32x8_sub,
 )
 from jostle.kernels.structs import Record, Run, float32
-from jostle.methods.wide_tree.lanes import POINT_ROWS, in_every_lane
+from jostle.methods.wide_tree.lanes import POINT_ROWS, in_byte, in_every_lane
 from jostle.methods.wide_tree.relative_frame import FrameTransform
 
 SLACK = 128.0 * 2.0**-24
@@ -90,7 +90,16 @@ def _halves(boxes: Any, row: int) -> Singles:
 
 
 @kernel(forceinline=True)
-def not_crossed(intervals: CrossIntervals, j: int) -> np.uint32:
+def not_crossed(intervals: CrossIntervals) -> np.uint64:
+    """Return which boxes of two nodes have intervals that meet: with box j of Y in byte j."""
+    meeting = np.uint64(0)
+    for j in range(LANES):
+        meeting |= in_byte(meeting_on_axis(intervals, j), j)
+    return meeting
+
+
+@kernel(forceinline=True)
+def meeting_on_axis(intervals: CrossIntervals, j: int) -> np.uint32:
     """Return the mask of boxes of X whose intervals meet that of box j of Y."""
     below = f32x8_less_equal(f32x8_load(intervals.low_x, 0), f32x8_splat(intervals.high_y[j]))
     return below & f32x8_less_equal(f32x8_splat(intervals.low_y[j]), f32x8_load(intervals.high_x, 0))

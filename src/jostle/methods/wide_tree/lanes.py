@@ -116,6 +116,18 @@ def boxes_meet(a: Boxes8, b: Boxes8) -> np.uint32:
 
 
 @kernel(forceinline=True)
+def in_byte(mask: np.uint32, j: int) -> np.uint64:
+    """Return a mask of eight lanes in byte j."""
+    return np.uint64(mask) << np.uint64(LANES * j)
+
+
+@kernel(forceinline=True)
+def byte_of(masks: np.uint64, j: int) -> np.uint32:
+    """Return the mask of eight lanes in byte j."""
+    return np.uint32((masks >> np.uint64(LANES * j)) & np.uint64(0xFF))
+
+
+@kernel(forceinline=True)
 def separations(a: Boxes8, b: Boxes8) -> Singles:
     """Return signed distances of boxes on their axis of least overlap; low is deep."""
     x = f32x8_sub(f32x8_max(a.lower.x, b.lower.x), f32x8_min(a.upper.x, b.upper.x))

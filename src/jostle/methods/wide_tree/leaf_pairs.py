@@ -41,6 +41,7 @@ from jostle.methods.wide_tree.lanes import (
     box_in_lane,
     boxes_at,
     boxes_meet,
+    byte_of,
     cross8,
     face_in_lane,
     faces_at,
@@ -96,7 +97,7 @@ def compare_leaves(pair: BodyPair, work: PairWork, nodes: NodePair, near: np.uin
     # A clearance may reach beyond empty boxes.
     used = np.uint32((np.uint32(1) << np.uint32(-as_int64(pair.x.arrays.count[nodes.x]))) - np.uint32(1))
     for j in range(-as_int64(pair.y.arrays.count[nodes.y])):
-        mask = np.uint32(near >> np.uint64(LANES * j)) & used
+        mask = byte_of(near, j) & used
         if mask == 0:
             continue
         mask = _faces_left(pair, leaf_x, leaf_y, j, mask, is_crossed)

@@ -53,7 +53,7 @@ from jostle.methods.wide_tree.nearest_bounds import (
 )
 from jostle.methods.wide_tree.nearest_faces import compare_near_leaves, settled_distance, slot_of_near_leaf
 from jostle.methods.wide_tree.nearest_work import MOST_FACE_PAIRS, SLOTS, NearestWork, WaitingPair, open_nearest
-from jostle.methods.wide_tree.relative_frame import BOTH_FRAMES, NO_FRAME, move_boxes, turn_transforms
+from jostle.methods.wide_tree.relative_frame import BOTH_FRAMES, NO_FRAME, forget_turned, move_boxes, turn_transforms
 from jostle.methods.wide_tree.tree import CROSSED, ROW, Forest, NodePair, PlacedTree, TreeArrays, open_tree, orientation_of
 from jostle.report.contact_geometry import closest_of_faces
 from jostle.report.report import Closest
@@ -81,7 +81,7 @@ def search_nearest(
         x, y = y, x
     work.counts.swapped = int(swapped)
     set_up_search(work, x, y)
-    work.turned.rotation_x = -1  # the transforms are those of another pair
+    forget_turned(work.turned)  # they are those of another pair
     if math.isinf(best.distance):
         _set_first_arrow(work)
     aim(work, x, y)
@@ -187,8 +187,7 @@ def _are_turned(work: NearestWork, x: TreeArrays, y: TreeArrays, nodes: NodePair
     if (rotation_x | rotation_y) == 0:
         return False
     turned, arrow_x, arrow_y = work.turned, work.placement.arrow_x, work.placement.arrow_y
-    if turned.rotation_x != rotation_x or turned.rotation_y != rotation_y:
-        turn_transforms(work.transforms, x, rotation_x, y, rotation_y, turned)
+    turn_transforms(work.transforms, x, rotation_x, y, rotation_y, turned)
     turn_arrow(arrow_x, x, rotation_x, work.nodes.arrow_x)
     turn_arrow(arrow_y, y, rotation_y, work.nodes.arrow_y)
     return True

@@ -2,10 +2,10 @@
 
 X is the tree with the larger extent, Y the other (`relative_frame.py`). A node pair is compared as follows:
 
-1. `_move_into_frames`: moves the eight boxes of each node into the frame of the other's, that of its tree or rotated (`orient.py`).
-2. `_meeting_boxes`: tests all 8 x 8 pairs of boxes on six separating axes, three in each frame, eight pairs at a time, and on one
-   cross axis where both nodes are long (`cross_axis.py`). Of other nodes the nine cross axes would cut only 11–13 % more pairs, and
-   cost more than that.
+1. `_meeting_boxes`: moves the eight boxes of Y's node into the frame of X's, that of its tree or rotated (`orient.py`), and tests
+   all 8 x 8 pairs on three axes, eight pairs at a time; then on one cross axis where both nodes are long (`cross_axis.py`).
+2. What is left it tests on three axes the other way. (Of nodes that are not long the nine cross axes would cut only 11–13 % more
+   pairs, and cost more than that.)
 3. `_push_children`: pushes pairs of children that may meet. A leaf beside an inner node stays as it is.
 4. `compare_leaves`: culls and tests the faces of two leaves (`leaf_pairs.py`).
 
@@ -35,11 +35,20 @@ from jostle.kernels.numbers import as_int64
 from jostle.kernels.simd import LANES, f32x8_store, lowest_bit, prefetch, without_lowest_bit
 from jostle.kernels.structs import Addresses, Rows, borrowed
 from jostle.methods.wide_tree.cross_axis import not_crossed, set_up_cross_axis
-from jostle.methods.wide_tree.lanes import box_in_lane, boxes_at, boxes_meet, separations
+from jostle.methods.wide_tree.lanes import box_in_lane, boxes_at, boxes_meet, byte_of, in_byte, separations
 from jostle.methods.wide_tree.leaf_cache import Reference
 from jostle.methods.wide_tree.leaf_pairs import BodyPair, compare_leaves
 from jostle.methods.wide_tree.pair_work import EXACT_TEST, MOST_NEW, START, PairWork, Progress, WaitingNodes, open_work
-from jostle.methods.wide_tree.relative_frame import BOTH_FRAMES, NO_FRAME, matrix_in, move_boxes, set_up_transforms, turn_transforms
+from jostle.methods.wide_tree.relative_frame import (
+    BOTH_FRAMES,
+    NO_FRAME,
+    forget_turned,
+    matrix_in,
+    move_boxes,
+    set_up_transforms,
+    turn_into_x,
+    turn_into_y,
+)
 from jostle.methods.wide_tree.tree import CROSSED, ROW, NodePair, PlacedTree, is_oriented, open_tree, orientation_of
 from jostle.report.packing import ALL, ANY, WORST_OF_ANY
 
@@ -70,7 +79,7 @@ def touching_faces(
         if swapped:
             x, y = y, x
         frames = set_up_transforms(x, y, clearance, matrix_in(work.relative), work.transforms)
-        work.turned.rotation_x = -1  # the transforms are those of another pair
+        forget_turned(work.turned)  # they are those of another pair
         if progress.height == 0:
             if frames == NO_FRAME:
                 progress.next_pair += 1
@@ -134,64 +143,62 @@ def _walk(pair: BodyPair, work: PairWork, limit: int) -> int:
         height -= 1
         node_tests += 1
         nodes = NodePair(as_int64(stack[height].x), as_int64(stack[height].y))
-        is_crossed = _move_into_frames(pair, work, nodes)
-        if pair.x.arrays.count[nodes.x] > 0 or pair.y.arrays.count[nodes.y] > 0:
-            height = _push_children(pair, work, nodes, is_crossed, height)
+        meeting, are_crossed = _meeting_boxes(pair, work, nodes)
+        if meeting == 0:
             continue
-        near = _meeting_faces(pair, work, nodes, is_crossed)
-        if near != 0 and compare_leaves(pair, work, nodes, near, is_crossed):
+        if pair.x.arrays.count[nodes.x] > 0 or pair.y.arrays.count[nodes.y] > 0:
+            height = _push_children(pair, work, nodes, meeting, height)
+        elif compare_leaves(pair, work, nodes, meeting, are_crossed):
             height = 0
     progress.height, progress.node_tests = height, node_tests
     return why
 
 
 @kernel(forceinline=True)
-def _move_into_frames(pair: BodyPair, work: PairWork, nodes: NodePair) -> bool:
-    """Move the boxes of each node into the frame of the other's; return whether they have a cross axis."""
-    x, y, transforms, moved = pair.x.arrays, pair.y.arrays, work.transforms, work.moved
+def _meeting_boxes(pair: BodyPair, work: PairWork, nodes: NodePair) -> tuple[np.uint64, bool]:
+    """Return which boxes of two nodes meet, and whether these have a cross axis.
+
+    In byte j is the mask of the boxes of X that meet box j of Y.
+    """
+    x, y, moved, meeting = pair.x.arrays, pair.y.arrays, work.moved, np.uint64(0)
     orientation_x, orientation_y = 0, 0
     if pair.is_oriented:
         orientation_x, orientation_y = orientation_of(x, nodes.x), orientation_of(y, nodes.y)
-        if (orientation_x | orientation_y) >= CROSSED:
-            turned = work.turned
-            if turned.rotation_x != orientation_x // CROSSED or turned.rotation_y != orientation_y // CROSSED:
-                turn_transforms(transforms, x, orientation_x // CROSSED, y, orientation_y // CROSSED, turned)
-            transforms = turned.transforms
-    move_boxes(y.boxes, nodes.y * ROW, transforms.into_x, moved.y)
-    if not pair.both_frames:
-        return False
-    move_boxes(x.boxes, nodes.x * ROW, transforms.into_y, moved.x)
+    are_turned = (orientation_x | orientation_y) >= CROSSED
+    into_x = work.transforms.into_x
+    if are_turned:
+        turn_into_x(work.transforms, x, orientation_x // CROSSED, y, orientation_y // CROSSED, work.turned)
+        into_x = work.turned.transforms.into_x
+    move_boxes(y.boxes, nodes.y * ROW, into_x, moved.y)
+    boxes_x = boxes_at(x.boxes, nodes.x * ROW)
+    for j in range(abs(as_int64(y.count[nodes.y]))):
+        meeting |= in_byte(boxes_meet(boxes_x, box_in_lane(moved.y, j)), j)
+    if meeting == 0 or not pair.both_frames:
+        return meeting, False
     long_x, long_y = orientation_x % CROSSED, orientation_y % CROSSED
-    if long_x == 0 or long_y == 0:
-        return False
-    set_up_cross_axis(
-        x.boxes, nodes.x * ROW, long_x - 1, y.boxes, nodes.y * ROW, long_y - 1, moved.y, transforms.into_x, work.crossed
-    )  # fmt: skip
-    return True
+    are_crossed = long_x > 0 and long_y > 0
+    if are_crossed:
+        set_up_cross_axis(
+            x.boxes, nodes.x * ROW, long_x - 1, y.boxes, nodes.y * ROW, long_y - 1, moved.y, into_x, work.crossed
+        )  # fmt: skip
+        meeting &= not_crossed(work.crossed)
+        if meeting == 0:
+            return meeting, True
+    into_y = work.transforms.into_y
+    if are_turned:
+        turn_into_y(work.transforms, x, orientation_x // CROSSED, y, orientation_y // CROSSED, work.turned)
+        into_y = work.turned.transforms.into_y
+    move_boxes(x.boxes, nodes.x * ROW, into_y, moved.x)
+    boxes_x, left = boxes_at(moved.x, 0), np.uint64(0)
+    for j in range(abs(as_int64(y.count[nodes.y]))):
+        mask = byte_of(meeting, j)
+        if mask != 0:
+            left |= in_byte(mask & boxes_meet(boxes_x, box_in_lane(y.boxes, nodes.y * ROW + j)), j)
+    return left, are_crossed
 
 
 @kernel(forceinline=True)
-def _meeting_boxes(pair: BodyPair, work: PairWork, nodes: NodePair, is_crossed: bool, j: int) -> np.uint32:
-    """Return the mask of the boxes of a node of X that meet box j of a node of Y."""
-    mask = boxes_meet(boxes_at(pair.x.arrays.boxes, nodes.x * ROW), box_in_lane(work.moved.y, j))
-    if mask != 0 and pair.both_frames:
-        mask &= boxes_meet(boxes_at(work.moved.x, 0), box_in_lane(pair.y.arrays.boxes, nodes.y * ROW + j))
-    if mask != 0 and is_crossed:
-        mask &= not_crossed(work.crossed, j)
-    return mask
-
-
-@kernel(forceinline=True)
-def _meeting_faces(pair: BodyPair, work: PairWork, nodes: NodePair, is_crossed: bool) -> np.uint64:
-    """Return which faces of two leaves have boxes that meet: of face j of Y, those of X in byte j."""
-    near = np.uint64(0)
-    for j in range(-as_int64(pair.y.arrays.count[nodes.y])):
-        near |= np.uint64(_meeting_boxes(pair, work, nodes, is_crossed, j)) << np.uint64(LANES * j)
-    return near
-
-
-@kernel(forceinline=True)
-def _push_children(pair: BodyPair, work: PairWork, nodes: NodePair, is_crossed: bool, height: int) -> int:
+def _push_children(pair: BodyPair, work: PairWork, nodes: NodePair, meeting: np.uint64, height: int) -> int:
     """Push the pairs of children that may meet; return the height.
 
     A leaf is paired with the other's children. Where one row is enough, the boxes that overlap most come to the top: half the
@@ -203,7 +210,7 @@ def _push_children(pair: BodyPair, work: PairWork, nodes: NodePair, is_crossed: 
     meeting_x = np.uint32(0)  # children of X that meet any of Y
     deepest, least = height, math.inf
     for j in range(abs(as_int64(y.count[nodes.y]))):
-        mask = _meeting_boxes(pair, work, nodes, is_crossed, j)
+        mask = byte_of(meeting, j)
         if mask == 0:
             continue
         meeting_x |= mask

@@ -65,11 +65,18 @@ class FrameTransforms(Record):
     into_y: FrameTransform
 
 
-class TurnedTransforms(Record):
-    """The transforms between the boxes of nodes with these rotations."""
+class Rotations(Record):
+    """The rotations of two nodes, by their numbers."""
 
-    rotation_x: int64
-    rotation_y: int64
+    x: int64
+    y: int64
+
+
+class TurnedTransforms(Record):
+    """The last transforms between the boxes of two nodes, and of which rotations."""
+
+    into_x_of: Rotations
+    into_y_of: Rotations
     transforms: FrameTransforms
 
 
@@ -147,18 +154,45 @@ def set_up_row(transform: FrameTransform, relative: Floats, i: int, ratio: float
         transform.absolute[3 * i + j] = abs(transform.matrix[3 * i + j])
 
 
-@kernel
+@kernel(forceinline=True)
+def forget_turned(turned: TurnedTransforms) -> None:
+    """Let no transform be taken for that of two nodes."""
+    turned.into_x_of.x = turned.into_y_of.x = -1
+
+
+@kernel(forceinline=True)
 def turn_transforms(
     transforms: FrameTransforms, x: TreeArrays, rotation_x: int, y: TreeArrays, rotation_y: int, turned: TurnedTransforms
 ) -> None:
-    """Write the transforms between the boxes of two nodes with these rotations."""
-    turned.rotation_x, turned.rotation_y = rotation_x, rotation_y
-    turn_transform(transforms.into_x, x, rotation_x, y, rotation_y, turned.transforms.into_x)
-    turn_transform(transforms.into_y, y, rotation_y, x, rotation_x, turned.transforms.into_y)
+    """Write the transforms between the boxes of nodes with these rotations, unless they are there."""
+    turn_into_x(transforms, x, rotation_x, y, rotation_y, turned)
+    turn_into_y(transforms, x, rotation_x, y, rotation_y, turned)
+
+
+@kernel(forceinline=True)
+def turn_into_x(
+    transforms: FrameTransforms, x: TreeArrays, rotation_x: int, y: TreeArrays, rotation_y: int, turned: TurnedTransforms
+) -> None:
+    """Write one of the transforms, unless it is there."""
+    known = turned.into_x_of
+    if known.x != rotation_x or known.y != rotation_y:
+        known.x, known.y = rotation_x, rotation_y
+        _turn_transform(transforms.into_x, x, rotation_x, y, rotation_y, turned.transforms.into_x)
+
+
+@kernel(forceinline=True)
+def turn_into_y(
+    transforms: FrameTransforms, x: TreeArrays, rotation_x: int, y: TreeArrays, rotation_y: int, turned: TurnedTransforms
+) -> None:
+    """Write the other one, unless it is there."""
+    known = turned.into_y_of
+    if known.x != rotation_x or known.y != rotation_y:
+        known.x, known.y = rotation_x, rotation_y
+        _turn_transform(transforms.into_y, y, rotation_y, x, rotation_x, turned.transforms.into_y)
 
 
 @kernel
-def turn_transform(
+def _turn_transform(
     transform: FrameTransform, to: TreeArrays, rotation_to: int, source: TreeArrays, rotation: int, out: FrameTransform
 ) -> None:
     """Write a transform between boxes with rotations of two trees."""

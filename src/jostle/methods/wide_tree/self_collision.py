@@ -33,7 +33,7 @@ from jostle.kernels.simd import bit_count, f32x8_equal, f32x8_splat, lowest_bit,
 from jostle.kernels.slices import run_in_slices
 from jostle.kernels.structs import Addresses, One, Record, Rows, Struct, borrowed, float32, float64, int32, int64, opener
 from jostle.kernels.work_arrays import WorkArrays
-from jostle.methods.wide_tree.cross_axis import CrossIntervals, not_crossed, set_up_cross_axis
+from jostle.methods.wide_tree.cross_axis import CrossIntervals, meeting_on_axis, set_up_cross_axis
 from jostle.methods.wide_tree.lanes import POINT_ROWS, Boxes8, Points8, box_in_lane, boxes_at, boxes_meet, point_in_lane, points_at
 from jostle.methods.wide_tree.pair_work import MOST_NEW, MovedBoxes
 from jostle.methods.wide_tree.pairs import DONE, FULL_ROWS, FULL_STACK, OUT_OF_OPERATIONS
@@ -43,6 +43,7 @@ from jostle.methods.wide_tree.relative_frame import (
     FrameTransform,
     FrameTransforms,
     TurnedTransforms,
+    forget_turned,
     move_boxes,
     turn_transforms,
 )
@@ -178,7 +179,7 @@ def _set_up_identity(transform: FrameTransform, padding: float) -> None:
 def _start(work: SelfWork) -> None:
     """Put the root with itself on the stack, and reset the counts."""
     progress = work.progress
-    work.turned.rotation_x = -1  # the transforms are those of another tree
+    forget_turned(work.turned)  # they are those of another tree
     progress.height = _push(work.stack, 0, 0, 0)
     progress.rows, progress.node_tests, progress.box_tests, progress.triangle_tests, progress.distance_tests = 0, 0, 0, 0, 0
 
@@ -226,8 +227,7 @@ def _placed(tree: TreeArrays, work: SelfWork, node: int, other: int) -> Nodes:
     if rotation == other_rotation:
         return Nodes(node, other, False, False)
     turned, moved, boxes = work.turned, work.moved, tree.boxes
-    if turned.rotation_x != rotation or turned.rotation_y != other_rotation:
-        turn_transforms(work.transforms, tree, rotation, tree, other_rotation, turned)
+    turn_transforms(work.transforms, tree, rotation, tree, other_rotation, turned)
     move_boxes(boxes, other * ROW, turned.transforms.into_x, moved.y)
     move_boxes(boxes, node * ROW, turned.transforms.into_y, moved.x)
     are_crossed = long > 0 and other_long > 0
@@ -244,7 +244,7 @@ def _meeting_boxes(tree: TreeArrays, work: SelfWork, nodes: Nodes, boxes: Boxes8
     if not nodes.are_turned:
         return boxes_meet(boxes, _grown_box(tree, slot, work.progress.padding))
     mask = boxes_meet(boxes, box_in_lane(work.moved.y, j)) & boxes_meet(boxes_at(work.moved.x, 0), box_in_lane(tree.boxes, slot))
-    return mask & not_crossed(work.crossed, j) if nodes.are_crossed else mask
+    return mask & meeting_on_axis(work.crossed, j) if nodes.are_crossed else mask
 
 
 @kernel(forceinline=True)
