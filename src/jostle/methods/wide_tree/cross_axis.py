@@ -32,7 +32,7 @@ from jostle.kernels.simd import (
     f32x8_sub,
 )
 from jostle.kernels.structs import Record, Run, float32
-from jostle.methods.wide_tree.lanes import POINT_ROWS, in_byte, in_every_lane
+from jostle.methods.wide_tree.lanes import POINT_ROWS, in_every_lane
 from jostle.methods.wide_tree.relative_frame import FrameTransform
 
 SLACK = 128.0 * 2.0**-24
@@ -87,15 +87,6 @@ def _middles(boxes: Any, row: int) -> Singles:
 def _halves(boxes: Any, row: int) -> Singles:
     """Return one half extent of eight boxes."""
     return f32x8_mul(f32x8_sub(f32x8_load(boxes, row + POINT_ROWS), f32x8_load(boxes, row)), in_every_lane(0.5))
-
-
-@kernel(forceinline=True)
-def not_crossed(intervals: CrossIntervals) -> np.uint64:
-    """Return which boxes of two nodes have intervals that meet: with box j of Y in byte j."""
-    meeting = np.uint64(0)
-    for j in range(LANES):
-        meeting |= in_byte(meeting_on_axis(intervals, j), j)
-    return meeting
 
 
 @kernel(forceinline=True)

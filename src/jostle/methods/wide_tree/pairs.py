@@ -2,10 +2,10 @@
 
 X is the tree with the larger extent, Y the other (`relative_frame.py`). A node pair is compared as follows:
 
-1. `_meeting_boxes`: moves the eight boxes of Y's node into the frame of X's, that of its tree or rotated (`orient.py`), and tests
-   all 8 x 8 pairs on three axes, eight pairs at a time; then on one cross axis where both nodes are long (`cross_axis.py`).
-2. What is left it tests on three axes the other way. (Of nodes that are not long the nine cross axes would cut only 11–13 % more
-   pairs, and cost more than that.)
+1. `move_boxes`: moves the eight boxes of each node into the frame of the other tree.
+2. `_meeting_boxes`: tests all 8 x 8 pairs of boxes on six separating axes, three in each frame, eight pairs at a time. (The nine
+   cross axes would cut only 11–13 % more of the node pairs, and cost more than that.) In trees with orientations the frames are
+   those of the nodes, and long boxes have one cross axis (`turned_nodes.py`).
 3. `_push_children`: pushes pairs of children that may meet. A leaf beside an inner node stays as it is.
 4. `compare_leaves`: culls and tests the faces of two leaves (`leaf_pairs.py`).
 
@@ -34,22 +34,13 @@ from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.simd import LANES, f32x8_store, lowest_bit, prefetch, without_lowest_bit
 from jostle.kernels.structs import Addresses, Rows, borrowed
-from jostle.methods.wide_tree.cross_axis import not_crossed, set_up_cross_axis
 from jostle.methods.wide_tree.lanes import box_in_lane, boxes_at, boxes_meet, byte_of, in_byte, separations
 from jostle.methods.wide_tree.leaf_cache import Reference
 from jostle.methods.wide_tree.leaf_pairs import BodyPair, compare_leaves
 from jostle.methods.wide_tree.pair_work import EXACT_TEST, MOST_NEW, START, PairWork, Progress, WaitingNodes, open_work
-from jostle.methods.wide_tree.relative_frame import (
-    BOTH_FRAMES,
-    NO_FRAME,
-    forget_turned,
-    matrix_in,
-    move_boxes,
-    set_up_transforms,
-    turn_into_x,
-    turn_into_y,
-)
-from jostle.methods.wide_tree.tree import CROSSED, ROW, NodePair, PlacedTree, is_oriented, open_tree, orientation_of
+from jostle.methods.wide_tree.relative_frame import BOTH_FRAMES, NO_FRAME, forget_turned, matrix_in, move_boxes, set_up_transforms
+from jostle.methods.wide_tree.tree import ROW, NodePair, PlacedTree, is_oriented, open_tree
+from jostle.methods.wide_tree.turned_nodes import turned_boxes_that_meet
 from jostle.report.packing import ALL, ANY, WORST_OF_ANY
 
 DONE, OUT_OF_OPERATIONS, FULL_ROWS, FULL_STACK = range(4)
@@ -78,15 +69,16 @@ def touching_faces(
         swapped = x.arrays.frame.scale > y.arrays.frame.scale  # the larger extent has the smaller scale
         if swapped:
             x, y = y, x
-        frames = set_up_transforms(x, y, clearance, matrix_in(work.relative), work.transforms)
-        forget_turned(work.turned)  # they are those of another pair
+        are_oriented = is_oriented(x.arrays) or is_oriented(y.arrays)
+        transforms = work.transforms if are_oriented else work.turned.transforms  # the latter are those of a node pair
+        frames = set_up_transforms(x, y, clearance, matrix_in(work.relative), transforms)
+        forget_turned(work.turned)
         if progress.height == 0:
             if frames == NO_FRAME:
                 progress.next_pair += 1
                 continue
             _start_pair(work)
-        has_turned = is_oriented(x.arrays) or is_oriented(y.arrays)
-        pair = BodyPair(x, y, _reference(x, clearance), clearance, row_mode, frames == BOTH_FRAMES, has_turned, swapped, k)
+        pair = BodyPair(x, y, _reference(x, clearance), clearance, row_mode, frames == BOTH_FRAMES, are_oriented, swapped, k)
         why = _walk(pair, work, limit)
         if why != DONE:
             return why
@@ -127,7 +119,7 @@ def _operations_of(progress: Progress) -> int:
 @kernel(forceinline=True)
 def _walk(pair: BodyPair, work: PairWork, limit: int) -> int:
     """Compare the node pairs on the stack and below; return why it stopped."""
-    progress, stack = work.progress, work.stack
+    progress, stack, transforms = work.progress, work.stack, work.turned.transforms
     # Counted in a register: in memory, node pairs take 4 % more time.
     height, node_tests, why = progress.height, progress.node_tests, DONE
     while height > 0:
@@ -143,58 +135,46 @@ def _walk(pair: BodyPair, work: PairWork, limit: int) -> int:
         height -= 1
         node_tests += 1
         nodes = NodePair(as_int64(stack[height].x), as_int64(stack[height].y))
-        meeting, are_crossed = _meeting_boxes(pair, work, nodes)
-        if meeting == 0:
-            continue
-        if pair.x.arrays.count[nodes.x] > 0 or pair.y.arrays.count[nodes.y] > 0:
+        x, y, meeting, are_crossed = pair.x.arrays, pair.y.arrays, np.uint64(0), False
+        if pair.is_oriented:
+            meeting, are_crossed = turned_boxes_that_meet(work, x, y, nodes, pair.both_frames)
+            if meeting == 0:
+                continue
+        else:
+            move_boxes(y.boxes, nodes.y * ROW, transforms.into_x, work.moved.y)
+            if pair.both_frames:
+                move_boxes(x.boxes, nodes.x * ROW, transforms.into_y, work.moved.x)
+        if x.count[nodes.x] > 0 or y.count[nodes.y] > 0:
             height = _push_children(pair, work, nodes, meeting, height)
-        elif compare_leaves(pair, work, nodes, meeting, are_crossed):
+            continue
+        near = _meeting_faces(pair, work, nodes, meeting)
+        if near != 0 and compare_leaves(pair, work, nodes, near, are_crossed):
             height = 0
     progress.height, progress.node_tests = height, node_tests
     return why
 
 
 @kernel(forceinline=True)
-def _meeting_boxes(pair: BodyPair, work: PairWork, nodes: NodePair) -> tuple[np.uint64, bool]:
-    """Return which boxes of two nodes meet, and whether these have a cross axis.
+def _meeting_boxes(pair: BodyPair, work: PairWork, nodes: NodePair, meeting: np.uint64, j: int) -> np.uint32:
+    """Return the mask of the boxes of a node of X that meet box j of a node of Y.
 
-    In byte j is the mask of the boxes of X that meet box j of Y.
+    meeting: where nodes have orientations, the answer for all j.
     """
-    x, y, moved, meeting = pair.x.arrays, pair.y.arrays, work.moved, np.uint64(0)
-    orientation_x, orientation_y = 0, 0
     if pair.is_oriented:
-        orientation_x, orientation_y = orientation_of(x, nodes.x), orientation_of(y, nodes.y)
-    are_turned = (orientation_x | orientation_y) >= CROSSED
-    into_x = work.transforms.into_x
-    if are_turned:
-        turn_into_x(work.transforms, x, orientation_x // CROSSED, y, orientation_y // CROSSED, work.turned)
-        into_x = work.turned.transforms.into_x
-    move_boxes(y.boxes, nodes.y * ROW, into_x, moved.y)
-    boxes_x = boxes_at(x.boxes, nodes.x * ROW)
-    for j in range(abs(as_int64(y.count[nodes.y]))):
-        meeting |= in_byte(boxes_meet(boxes_x, box_in_lane(moved.y, j)), j)
-    if meeting == 0 or not pair.both_frames:
-        return meeting, False
-    long_x, long_y = orientation_x % CROSSED, orientation_y % CROSSED
-    are_crossed = long_x > 0 and long_y > 0
-    if are_crossed:
-        set_up_cross_axis(
-            x.boxes, nodes.x * ROW, long_x - 1, y.boxes, nodes.y * ROW, long_y - 1, moved.y, into_x, work.crossed
-        )  # fmt: skip
-        meeting &= not_crossed(work.crossed)
-        if meeting == 0:
-            return meeting, True
-    into_y = work.transforms.into_y
-    if are_turned:
-        turn_into_y(work.transforms, x, orientation_x // CROSSED, y, orientation_y // CROSSED, work.turned)
-        into_y = work.turned.transforms.into_y
-    move_boxes(x.boxes, nodes.x * ROW, into_y, moved.x)
-    boxes_x, left = boxes_at(moved.x, 0), np.uint64(0)
-    for j in range(abs(as_int64(y.count[nodes.y]))):
-        mask = byte_of(meeting, j)
-        if mask != 0:
-            left |= in_byte(mask & boxes_meet(boxes_x, box_in_lane(y.boxes, nodes.y * ROW + j)), j)
-    return left, are_crossed
+        return byte_of(meeting, j)
+    mask = boxes_meet(boxes_at(pair.x.arrays.boxes, nodes.x * ROW), box_in_lane(work.moved.y, j))
+    if mask != 0 and pair.both_frames:
+        mask &= boxes_meet(boxes_at(work.moved.x, 0), box_in_lane(pair.y.arrays.boxes, nodes.y * ROW + j))
+    return mask
+
+
+@kernel(forceinline=True)
+def _meeting_faces(pair: BodyPair, work: PairWork, nodes: NodePair, meeting: np.uint64) -> np.uint64:
+    """Return which faces of two leaves have boxes that meet: with face j of Y in byte j."""
+    near = np.uint64(0)
+    for j in range(-as_int64(pair.y.arrays.count[nodes.y])):
+        near |= in_byte(_meeting_boxes(pair, work, nodes, meeting, j), j)
+    return near
 
 
 @kernel(forceinline=True)
@@ -210,7 +190,7 @@ def _push_children(pair: BodyPair, work: PairWork, nodes: NodePair, meeting: np.
     meeting_x = np.uint32(0)  # children of X that meet any of Y
     deepest, least = height, math.inf
     for j in range(abs(as_int64(y.count[nodes.y]))):
-        mask = byte_of(meeting, j)
+        mask = _meeting_boxes(pair, work, nodes, meeting, j)
         if mask == 0:
             continue
         meeting_x |= mask
