@@ -42,6 +42,34 @@ def stuck_shuttle(file: Path) -> None:
     write_png(file, picture_of(world, world.detect()))
 
 
+def turned_boxes(file: Path) -> None:
+    """Two meshes of one askew pipe each, and the boxes of one level: along the axes of the meshes, and turned."""
+    import numpy as np
+
+    import jostle
+    from jostle.methods.wide_tree.build import build_tree
+    from jostle.methods.wide_tree.refit import fit_tree
+    from jostle.methods.wide_tree.show import overlay_of
+    from jostle.methods.wide_tree.tree import NO_ORIENTATION, NO_ROTATIONS
+    from jostle.pictures import Look, picture_of
+    from jostle.render.png import write_png
+    from jostle.shapes import build
+
+    straight = build.capsule(radius=0.05, height=2.0, segments=32)
+    askew = [jostle.rotation((1.0, 0.4, 0.2), 0.9)[:3, :3], jostle.rotation((0.2, 1.0, -0.3), -0.9)[:3, :3]]
+    world = jostle.World()
+    for turn, place in zip(askew, ((0.0, 0.0, 0.0), (0.17, 0.1, 0.0)), strict=True):
+        world.add(jostle.Mesh(straight.vertices @ turn.T, straight.faces), jostle.translation(place))
+    trees = [build_tree(body.mesh) for body in world]
+    plain = [tree._replace(boxes=tree.boxes.copy(), orientation=NO_ORIENTATION, rotations=NO_ROTATIONS) for tree in trees]
+    for tree in plain:
+        fit_tree(tree)
+    frame, report = world._frame(), world.detect()
+    look = Look(width=560, height=520, edges="none", ground=False, towards=(0.5, -1.0, 0.4))
+    shown = [overlay_of(chosen, np.arange(2, dtype=np.int32), frame, "2") for chosen in (plain, trees)]
+    write_png(file, np.concatenate([picture_of(world, report, look, overlay) for overlay in shown], axis=1))
+
+
 def viewer_page(file: Path) -> None:
     """The scene of the tour in the viewer, in its last frame, as chromium shows it; told and left out where there is none."""
     chromium = os.environ.get("JOSTLE_CHROMIUM") or shutil.which("chromium")
@@ -85,7 +113,7 @@ def viewer_page(file: Path) -> None:
     server.stop()
 
 
-OWN = {"demo.png": stuck_shuttle, "viewer.png": viewer_page}
+OWN = {"demo.png": stuck_shuttle, "turned_boxes.png": turned_boxes, "viewer.png": viewer_page}
 
 
 def main() -> None:
