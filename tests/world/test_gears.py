@@ -101,6 +101,7 @@ def test_kernels_that_turn_out_to_be_missing_leave_plain_to_answer(ledger, monke
         assert same_bytes(report.contacts, expected.contacts, COLUMNS)
     assert world.distance(0, 1).distance == 0.0
     assert world.engine == "wide_tree"
+    monkeypatch.setattr("jostle.methods.wide_tree.pose_sets.find_rows_parallel", refuse)
     with pytest.raises(NoCompiler):
         world.detect_many(world.poses[None])
 

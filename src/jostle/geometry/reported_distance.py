@@ -46,7 +46,12 @@ def reported_distance(a: Triangle, b: Triangle) -> float:
 
     On grids it is exact but for two roundings.
     """
-    robust = closest_points_of_triangles(a, b).distance
+    return agreed_distance(a, b, closest_points_of_triangles(a, b).distance)
+
+
+@kernel
+def agreed_distance(a: Triangle, b: Triangle, robust: float) -> float:
+    """Return `reported_distance`, given that of `closest_points_of_triangles`."""
     both = union_of_bounds(triangle_bounds(a), triangle_bounds(b))
     extent = minus(both.upper, both.lower)
     squared = math.inf

@@ -13,7 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle._types import Floats
+from jostle._types import Floats, Ints
 from jostle.errors import Unsupported
 from jostle.interface.frame import Bodies, Frame
 from jostle.interface.overlay import Overlay
@@ -72,8 +72,21 @@ class Detector(Protocol):
         """Update after bodies were added or removed, keeping state of the rest."""
         ...
 
-    def detect_many(self, frame: Frame, poses: Floats, rows: str) -> Batch:
-        """Answer for many sets of poses (n, bodies, 4, 4); called if BATCH is served."""
+    def detect_many(
+        self,
+        frame: Frame,
+        poses: Floats,
+        rows: str,
+        *,
+        moving: Ints | None = None,
+        clearance: float = 0.0,
+        solid: bool = False,
+        distance: bool = False,
+    ) -> Batch:
+        """Answer for many sets of poses (n, k, 4, 4); called if BATCH is served.
+
+        The sets move the bodies numbered `moving` (k,), None for all. Options that are not used are not passed.
+        """
         raise Unsupported("this method does not serve batches of poses")
 
     def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:

@@ -42,6 +42,10 @@ class Rows(NamedTuple):
         """Return all rows, one part after the other."""
         return Rows(*(np.concatenate(column) for column in zip(*parts, strict=True))) if parts else NO_ROWS
 
+    def chosen(self, which: NDArray[Any]) -> Rows:
+        """Return the rows of a mask or index array."""
+        return Rows(self.pair[which], self.face_a[which], self.face_b[which], self.kind[which], self.distance[which])
+
 
 NO_ROWS = Rows(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.uint8), np.empty(0))
 

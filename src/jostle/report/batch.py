@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle._types import Ints
+from jostle._types import Floats, Ints
+from jostle.geometry.contact_kind import NEAR, OVERLAPPING
 from jostle.interface.body_pairs import CandidatePairs
 from jostle.report.report import Counters
 from jostle.tables import MOST_HTML_ROWS, counted, html_table
@@ -25,9 +27,9 @@ class Batch:
     Rows are sorted by (set, body_a, body_b, face_a, face_b). Columns that were not requested are empty.
     """
 
-    touching: NDArray[np.bool_]  # (n,)
+    touching: NDArray[np.bool_]  # (n,) whether any two bodies touch, cross or contain each other
     pair_offsets: NDArray[np.int64]  # (n+1,)
-    body_a: Ints  # of touching pairs
+    body_a: Ints  # of touching pairs, and of those within the clearance
     body_b: Ints
     kind: NDArray[np.uint8]
     row_offsets: NDArray[np.int64]  # (n+1,)
@@ -37,17 +39,53 @@ class Batch:
     face_b: Ints
     row_kind: NDArray[np.uint8]
     counters: Counters
+    near: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, bool))  # (n,) within the clearance, or touching
+    distance: Floats = field(default_factory=lambda: np.empty(0))  # (n,) least of all pairs: 0 if any touch, inf without pairs
 
     @staticmethod
-    def of(sets: int, pairs: CandidatePairs, found: Rows, rows: str, counters: Counters) -> Batch:
-        """Make a batch from sorted rows: row pair k is pair k % n of set k // n."""
-        number, pair = np.divmod(found.pair, np.int32(max(1, len(pairs.body_a))))
-        touching = np.zeros(sets, bool)
-        touching[number] = True
+    def of(
+        sets: int,
+        pairs: CandidatePairs,
+        found: Rows,
+        rows: str,
+        counters: Counters,
+        *,
+        overlapping: Ints | None = None,
+        touching: NDArray[np.bool_] | None = None,
+        near: NDArray[np.bool_] | None = None,
+        distance: Floats | None = None,
+    ) -> Batch:
+        """Make a batch from sorted rows: row pair k is pair k % n of set k // n.
+
+        Parameters
+        ----------
+        sets : int
+        pairs : CandidatePairs
+            The n pairs of each set.
+        found : Rows
+        rows : {"any", "pairs", "faces"}
+            What to list.
+        counters : Counters
+        overlapping : (m,) int32, optional
+            Pairs whose kind is OVERLAPPING, numbered as in the rows.
+        touching, near : (sets,) bool, optional
+            By default those that the rows tell.
+        distance : (sets,) float64, optional
+            Empty by default.
+        """
+        number, pair = np.divmod(found.pair, max(1, len(pairs.body_a)))
+        if touching is None:
+            touching = np.zeros(sets, bool)
+            touching[number[found.kind > NEAR]] = True
+        if near is None:
+            near = touching.copy()
+            near[number] = True
         kept = slice(0 if rows == "any" else None)
         number, body_a, body_b, kind = number[kept], pairs.body_a[pair[kept]], pairs.body_b[pair[kept]], found.kind[kept]
         start = np.flatnonzero(np.diff(found.pair[kept], prepend=-1))
         worst = np.maximum.reduceat(kind, start) if len(start) else kind[:0]
+        if overlapping is not None and len(start):
+            worst[np.isin(found.pair[kept][start], overlapping)] = OVERLAPPING
         kept = slice(None if rows == "faces" else 0)
         return Batch(
             touching,
@@ -62,14 +100,27 @@ class Batch:
             face_b=found.face_b[kept],
             row_kind=kind[kept],
             counters=counters,
+            near=near,
+            distance=np.empty(0) if distance is None else distance,
         )
+
+    @staticmethod
+    def joined(parts: Sequence[Batch], counters: Counters | None = None) -> Batch:
+        """Return one batch of all sets, one part after the other; add counters."""
+        joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS}
+        for name in ("pair_offsets", "row_offsets"):
+            counts = [np.diff(getattr(part, name)) for part in parts]
+            joined[name] = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
+        return Batch(**joined, counters=sum((part.counters for part in parts), counters or Counters()))
 
     def __len__(self) -> int:
         return len(self.touching)
 
     def __repr__(self) -> str:
         found = f"{counted(len(self.body_a), 'pair')}, {counted(len(self.face_a), 'row')}"
-        return f"<Batch: {counted(len(self), 'set')}, {int(self.touching.sum())} touching, {found}>"
+        touching, near = int(self.touching.sum()), int(self.near.sum())
+        nearer = f", {near} within the clearance" if near > touching else ""
+        return f"<Batch: {counted(len(self), 'set')}, {touching} touching{nearer}, {found}>"
 
     def _repr_html_(self) -> str:
         sets = np.flatnonzero(self.touching)
@@ -81,6 +132,9 @@ class Batch:
         """Return the batch with body ids instead of body numbers."""
         names = ("body_a", "body_b", "row_body_a", "row_body_b")
         return dataclasses.replace(self, **{name: ids[getattr(self, name)] for name in names})
+
+
+_COLUMNS = tuple(each.name for each in dataclasses.fields(Batch) if "offsets" not in each.name and each.name != "counters")
 
 
 def _offsets(number: Ints, sets: int) -> NDArray[np.int64]:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jostle import cast
+from jostle._types import Ints
 from jostle.errors import InputError
 from jostle.geometry.points import copy_accepted
 from jostle.geometry.rigid import all_rigid
@@ -38,13 +39,52 @@ def checked_poses(poses: ArrayLike, count: int, names: Sequence[str]) -> NDArray
     return cast.as_poses(poses, count, lambda row: f"body {names[row]!r}")
 
 
-def checked_pose_sets(poses: ArrayLike, bodies: int, names: Sequence[str]) -> NDArray[np.float64]:
-    """Return (n, bodies, 4, 4) rigid poses; a valid array is returned without a copy."""
-    if isinstance(poses, np.ndarray) and poses.dtype == np.float64 and poses.ndim == 4 and poses.shape[1:] == (bodies, 4, 4):
-        placed = np.ascontiguousarray(poses)
-        if all_rigid(read_only_view(placed).reshape(-1, 4, 4), cast.RIGID_TOLERANCE, cast.LARGEST_COORDINATE):
-            return placed
-    return cast.as_pose_sets(poses, bodies, lambda row: f"body {names[row]!r}")
+def checked_pose_sets(
+    poses: ArrayLike, names: Sequence[str], static: NDArray[np.bool_], chosen: Sequence[int] | None
+) -> tuple[NDArray[np.float64], Ints]:
+    """Return sets of rigid poses (n, k, 4, 4), and the numbers (k,) of the bodies they are for.
+
+    A valid array is returned without a copy.
+
+    Parameters
+    ----------
+    poses
+        For all bodies, for those that are not static, or for the chosen ones; (n, 4, 4) for one.
+    names, static
+        Of all bodies.
+    chosen : sequence of int, optional
+        The numbers of the bodies that the sets move.
+    """
+    every, movable = list(range(len(names))), np.flatnonzero(~static).tolist()
+    array = poses if isinstance(poses, np.ndarray) else cast.as_array(poses, "", "poses")
+    for numbers in ([*chosen],) if chosen is not None else (every, movable):
+        count = len(numbers)
+        single = array.ndim == 3 and count == 1
+        if array.shape[-2:] != (4, 4) or not (single or (array.ndim == 4 and array.shape[1] == count)):
+            continue
+        sets = array[:, None] if single else array
+        if sets.dtype == np.float64:
+            placed = np.ascontiguousarray(sets)
+            if all_rigid(read_only_view(placed).reshape(-1, 4, 4), cast.RIGID_TOLERANCE, cast.LARGEST_COORDINATE):
+                return placed, np.array(numbers, np.int32)
+        owners = [f"body {names[number]!r}" for number in numbers]
+        return cast.as_pose_sets(sets, count, owners.__getitem__), np.array(numbers, np.int32)
+    raise InputError(f"poses has shape {array.shape}; {_fitting_shapes(names, movable, chosen)}")
+
+
+def _fitting_shapes(names: Sequence[str], movable: Sequence[int], chosen: Sequence[int] | None) -> str:
+    """Return what shapes sets of poses may have, and how to give others."""
+    if chosen is not None:
+        listed = ", ".join(repr(names[number]) for number in chosen[:10]) + (", …" if len(chosen) > 10 else "")
+        if len(chosen) == 1:
+            return f"it must be (n, 4, 4) or (n, 1, 4, 4), for body {listed}; name all bodies that the sets move"
+        return f"it must be (n, {len(chosen)}, 4, 4), for the bodies {listed}; name all bodies that the sets move"
+    count, rest = len(names), len(movable)
+    shapes = f"(n, {count}, 4, 4), a pose for each of the {count} bodies"
+    if rest != count:
+        one = " or (n, 4, 4)" if rest == 1 else ""
+        shapes += f", or (n, {rest}, 4, 4){one}, for the {rest} not static"
+    return f"it must be {shapes}; for other bodies name them: bodies=[{', '.join(map(repr, names[:1]))}, …]"
 
 
 def checked_pose(pose: ArrayLike, name: str) -> NDArray[np.float64]:

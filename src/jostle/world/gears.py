@@ -20,6 +20,8 @@ the same question in every run. Questions that only `wide_tree` serves go over a
 
 from __future__ import annotations
 
+from typing import Any
+
 from jostle._types import Floats
 from jostle.errors import NoCompiler
 from jostle.interface.frame import Bodies, Frame
@@ -147,13 +149,15 @@ class GearedDetector(Detector):
 
     def detect(self, frame: Frame, query: Query) -> Report:
         """Answer on the gear that pays."""
-        question = ITSELF if query.itself else ROWS
-        if question in self._over or self._goes_over(question):
+        questions = [ITSELF if query.itself else ROWS]
+        if query.clearance > 0.0 and query.rows != "faces":
+            questions.append(DISTANCE)
+        if all(question in self._over or self._goes_over(question) for question in questions):
             try:
-                report = self._on_high(question).detect(frame, query)
+                report = self._on_high(*questions).detect(frame, query)
                 return report if self._may_compile else _with_details_on_any_gear(report)
             except FAILURES as error:
-                self._stay(question, error)
+                self._stay(questions[-1], error)
         return self._on_low().detect(frame, query)
 
     def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
@@ -165,9 +169,9 @@ class GearedDetector(Detector):
                 self._stay(DISTANCE, error)
         return self._on_low().closest(frame, body_a, body_b)
 
-    def detect_many(self, frame: Frame, poses: Floats, rows: str) -> Batch:
+    def detect_many(self, frame: Frame, poses: Floats, rows: str, **options: Any) -> Batch:
         """Answer for many sets of poses; only the high gear does."""
-        return self._on_high(ROWS).detect_many(frame, poses, rows)
+        return self._on_high(ROWS).detect_many(frame, poses, rows, **options)
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
         """Show what the high gear shows."""
@@ -182,10 +186,10 @@ class GearedDetector(Detector):
         self.engine = self._low_name
         return self._low
 
-    def _on_high(self, question: str) -> Detector:
+    def _on_high(self, *questions: str) -> Detector:
         if self._high is None:
             self._high = self._high_method.start(self._bodies, tuple(shape.high for shape in self._shapes))
-        self._over.add(question)
+        self._over.update(questions)
         self.engine = self._high_name
         return self._high
 

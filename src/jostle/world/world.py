@@ -465,32 +465,77 @@ class World:
         found: Report = self._answer("detect", ANY_PAIR)
         return len(found.pairs) > 0
 
-    def detect_many(self, poses: ArrayLike, rows: str = "any", workers: int | None = None) -> Batch:
+    def detect_many(
+        self,
+        poses: ArrayLike,
+        rows: str = "any",
+        workers: int | None = None,
+        *,
+        bodies: Body | int | str | Sequence[Body | int | str] | None = None,
+        clearance: float = 0.0,
+        solid: bool = False,
+        distance: bool = False,
+    ) -> Batch:
         """Answer for many sets of poses in one call.
 
         Moves no body and does not count as a step.
 
         Parameters
         ----------
-        poses : (n, bodies, 4, 4)
-            Sets of poses, each for all bodies in order.
+        poses : (n, k, 4, 4)
+            Sets of poses, for all bodies in order, for those that are not static, or for `bodies`; (n, 4, 4) for one body. The
+            others stay where they are.
         rows : {"any", "pairs", "faces"}
             Per set: whether anything touches; also the touching body pairs; or also all face pairs.
         workers : int, optional
             Threads; by default one per processor. The answer does not depend on it.
+        bodies : Body, int, str or a sequence of these, optional
+            The bodies that the sets move, in the order of the poses.
+        clearance : float
+            `near` tells which sets have faces closer than this distance; pairs and rows that are near are listed too.
+        solid : bool
+            As in `detect`: a body inside another touches it.
+        distance : bool
+            Also compute the least distance of each set.
+
+        Examples
+        --------
+        >>> found = world.detect_many(grasps, bodies="gripper", clearance=0.002, solid=True)
+        >>> grasps[~found.near]
         """
         if Serve.BATCH not in self._traits.serves:
             raise Unsupported(f"{self._method_name} does not serve batches (trait serves: no batch); choose another method")
         cast.as_choice(rows, ("any", "pairs", "faces"), "rows")
+        query = Query(rows=rows, clearance=clearance, solid=solid)
+        self._traits.check_query(self._method_name, query)
+        if cast.as_flag(distance, "distance") and Answer.DISTANCE not in self._traits.answers:
+            raise Unsupported(f"{self._method_name} does not answer distance (trait answers); choose another method")
         workers = None if workers is None else cast.as_count(workers, "workers", lowest=1)
         roster = self._roster
-        sets = checked_pose_sets(poses, len(self), self._settled().bodies.names)
+        chosen = None if bodies is None else self._chosen_rows(bodies)
+        known, static = self._settled().bodies, self._settled().static
+        sets, moving = checked_pose_sets(poses, known.names, static, chosen)
+        # Options that are not used are not passed: a detector of one's own need not know them.
+        wanted = {"clearance": query.clearance, "solid": query.solid, "distance": distance}
+        options: dict[str, Any] = {name: value for name, value in wanted.items() if value}
+        if not np.array_equal(moving, np.arange(len(known))):
+            options["moving"] = moving
         with self._alone():
             self._check_roster(roster)
             frame, detector = dataclasses.replace(self._held_frame(), workers=workers), self._taken_detector()
-            batch: Batch = self._call_detector(detector, "detect_many", frame, sets, rows)
+            batch: Batch = self._call_detector(detector, "detect_many", frame, sets, rows, **options)
             self._detector = detector
             return batch.with_ids(frame.bodies.ids)
+
+    def _chosen_rows(self, bodies: Body | int | str | Sequence[Body | int | str]) -> list[int]:
+        """Return the rows of some bodies, each named once."""
+        one = isinstance(bodies, (Body, str, int, np.integer))
+        names: list[Any] = [bodies] if one else cast.as_list(bodies, "bodies")  # type: ignore[arg-type]
+        chosen = [self[name] for name in names]
+        for k, body in enumerate(chosen):
+            if body in chosen[:k]:
+                raise InputError(f"bodies names {body.name!r} twice; name each body once")
+        return [body._row for body in chosen]
 
     def distance(self, a: Body | int | str, b: Body | int | str) -> Closest:
         """Return the distance of two bodies, with closest points (world) and faces.
@@ -642,10 +687,10 @@ class World:
         self._detector = detector
         return answer
 
-    def _call_detector(self, detector: Detector, name: str, *arguments: Any) -> Any:
+    def _call_detector(self, detector: Detector, name: str, *arguments: Any, **options: Any) -> Any:
         """Call a method of the detector; keep it if it raises a `JostleError`."""
         try:
-            answer = getattr(detector, name)(*arguments)
+            answer = getattr(detector, name)(*arguments, **options)
         except JostleError:
             self._detector = detector
             raise

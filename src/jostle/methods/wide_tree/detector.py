@@ -17,9 +17,12 @@ from jostle.interface.query import Query
 from jostle.interface.shape_numbers import number_shapes
 from jostle.kernels.arrays import read_only_view
 from jostle.methods.wide_tree.build import build_and_measure
+from jostle.methods.wide_tree.clearance import Trees, any_near_row, any_rows, first_rows, nearest_rows
+from jostle.methods.wide_tree.lowest_faces import LowestFaces
 from jostle.methods.wide_tree.method import WideTree
-from jostle.methods.wide_tree.nearest import closest_faces
+from jostle.methods.wide_tree.nearest_search import closest_faces
 from jostle.methods.wide_tree.parallel import find_rows_parallel
+from jostle.methods.wide_tree.pose_sets import Scene, SetOptions, batch_of
 from jostle.methods.wide_tree.refit import refit_tree
 from jostle.methods.wide_tree.search import TreePairs
 from jostle.methods.wide_tree.self_collision import find_self_rows
@@ -27,7 +30,7 @@ from jostle.methods.wide_tree.show import overlay_of
 from jostle.methods.wide_tree.tree import Forest, Tree
 from jostle.report.assemble import Rows, report_of
 from jostle.report.batch import Batch
-from jostle.report.packing import ALL, ANY, FIRST, ROW_MODES, WORST, WORST_OF_ANY, unpacked
+from jostle.report.packing import ALL, ANY, ROW_MODES, WORST, WORST_OF_ANY, unpacked
 from jostle.report.report import Closest, Counters, Kind, Report
 from jostle.shapes.mesh import Mesh
 
@@ -54,6 +57,7 @@ class WideTreeDetector:
         first, self._tree_of_body = number_shapes(placed)
         self._trees = [placed[body] for body in first]
         self._forest = Forest(self._trees)
+        self._lowest = LowestFaces()
 
     def change(self, bodies: Bodies, shapes: tuple[Tree, ...], old_to_new: OldToNew) -> None:
         """Update after bodies were added or removed; deforming ones keep their trees."""
@@ -64,33 +68,49 @@ class WideTreeDetector:
         """Find body pairs by a broad phase, then the faces of each."""
         self._deform(frame)
         pairs = self._candidates.pairs(frame, query.clearance)
-        # Solids add rows, and a clearance needs the nearest: then the query is answered from all rows at the end.
-        row_mode = ALL if query.solid or query.clearance > 0.0 else ROW_MODES[query.rows]
-        if row_mode == WORST_OF_ANY and not query.kinds:
-            row_mode = ANY
         body_a, body_b, shapes = pairs.body_a, pairs.body_b, self._tree_of_body
         placed = TreePairs(shapes.take(body_a), shapes.take(body_b), body_a, body_b, read_only_view(frame.poses))
-        rows, counters = find_rows_parallel(self._forest, placed, query.clearance, row_mode, frame.workers)
+        rows, counters = self._rows(placed, query, frame.workers)
         counters += Counters(body_pairs=len(body_a), box_tests=self._candidates.box_tests)
         if not query.itself:
             return report_of(rows, pairs, frame, query, counters)
         itself, work = self._self_rows(frame, query)
         return report_of(rows, pairs, frame, query, counters + work, itself)
 
-    def detect_many(self, frame: Frame, poses: Floats, rows: str) -> Batch:
-        """Detect for many sets of poses (n, bodies, 4, 4) with the frame's vertices."""
+    def _rows(self, pairs: TreePairs, query: Query, workers: int | None) -> tuple[Rows, Counters]:
+        """Return the rows that a query needs."""
+        # Solids add rows: then all faces that touch are needed.
+        row_mode = ALL if query.solid else ROW_MODES[query.rows]
+        if row_mode == WORST_OF_ANY and not query.kinds:
+            row_mode = ANY
+        if query.clearance == 0.0 or query.rows == "faces":
+            return find_rows_parallel(self._forest, pairs, query.clearance, row_mode, workers)
+        trees = Trees(self._trees, self._forest, self._lowest)
+        if row_mode == ANY:
+            return any_near_row(trees, pairs, query.clearance)
+        if row_mode == WORST_OF_ANY:
+            return any_rows(trees, pairs, query.clearance, workers)
+        if row_mode == WORST and query.rows == "first":
+            return first_rows(trees, pairs, query.clearance, workers)
+        return nearest_rows(trees, pairs, query.clearance, row_mode, workers)
+
+    def detect_many(
+        self,
+        frame: Frame,
+        poses: Floats,
+        rows: str,
+        *,
+        moving: Ints | None = None,
+        clearance: float = 0.0,
+        solid: bool = False,
+        distance: bool = False,
+    ) -> Batch:
+        """Detect for many sets of poses with the frame's vertices (`pose_sets.py`)."""
         self._deform(frame)
-        sets, bodies = poses.shape[:2]
-        body_a, body_b = pairs = self._candidates.every(frame)
-        start: Ints = np.repeat(bodies * np.arange(sets), len(body_a)).astype(np.int32)
-        all_a: Ints = np.tile(body_a, sets)
-        all_b: Ints = np.tile(body_b, sets)
-        shapes = self._tree_of_body
-        flat = read_only_view(poses.reshape(-1, 4, 4))
-        placed = TreePairs(shapes[all_a], shapes[all_b], start + all_a, start + all_b, flat)
-        row_mode = {"any": FIRST, "pairs": WORST, "faces": ALL}[rows]
-        found, counters = find_rows_parallel(self._forest, placed, 0.0, row_mode, frame.workers)
-        return Batch.of(sets, pairs, found, rows, counters)
+        moved = np.arange(len(frame), dtype=np.int32) if moving is None else moving
+        pairs = self._candidates.every(frame)
+        scene = Scene(frame, moved, pairs, self._forest, self._tree_of_body, self._candidates.boxes)
+        return batch_of(scene, poses, SetOptions(rows, clearance, solid, distance))
 
     def _deform(self, frame: Frame) -> None:
         changed: dict[int, Tree] = {}

@@ -1,4 +1,4 @@
-"""The closest faces of two bodies: branch and bound over two trees.
+"""The closest faces of body pairs: branch and bound over two trees.
 
 X is the tree with the larger extent, Y the other. The *arrow* is the unit vector from the closest point found so far on x to the
 one on y; at first, from centre to centre. The trees are walked together from their roots, one node pair at a time:
@@ -9,38 +9,46 @@ one on y; at first, from centre to centre. The trees are walked together from th
    bounds alone, the search goes for the fattest boxes and takes up to twice as long.
 4. `_compare_leaves`: compares the faces of two leaves (`nearest_faces.py`). A closer pair is the new limit and the new arrow.
 
+The kernel works on a list of body pairs in groups of equal length. What it looks for (`Asked`):
+
+| mode | a row for each group | the search starts at |
+|---|---|---|
+| NEAREST | the nearest faces; ties go to the lowest (face_a, face_b) | the limit; later pairs at the least distance of the group |
+| FIRST_NEAREST | the same, for the first group that has some | the limit |
+| ANY_NEAR | any faces nearer than the limit, the first that are met | the limit |
+| LOWEST_TOUCHING | of a pair, the lowest faces that touch | 0 |
+
 The answer is that of comparing every face with every face: the least `exact_zero_distance` of the world vertices; ties go to the
 lowest (face_a, face_b). Bounds only drop what is certainly farther. Of touching bodies it is the first touching pair found. Where
-more than 65,536 pairs tie within rounding, the distance is right to 2^-47 of the extent, and the faces are any that have it.
+more than 65,536 pairs tie within rounding, and there is no clearance, the distance is right to 2^-47 of the extent, and the faces
+are any that have it.
 
 The kernel can be stopped anywhere: called again, it resumes. Its whole state is in its arrays (`nearest_work.py`).
 
 | returns | when | before Python calls again |
 |---|---|---|
-| DONE | the stack is empty | – |
+| DONE | the list is at its end | – |
 | OUT_OF_OPERATIONS | the operations of this call are used up | it handles Ctrl-C |
+| FULL_ROWS | there is no room for the row of a group | it doubles the rows |
 | FULL_STACK | the children of the next node pair might not fit | it doubles the stack |
-| SUSPICION | two leaves have faces that may touch | it runs the exact test; if any touch, the search ends |
+| SUSPICION | two leaves have faces that may touch, and the exact test is not compiled | it passes the address of the exact test |
+
+The exact test takes as long to compile as all of the search, which seldom needs it.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from jostle._types import Floats, Singles
-from jostle.geometry.triangle import triangle_from
-from jostle.geometry.triangle_triangle import triangles_touch
+from jostle._types import Floats, Ints, Singles
 from jostle.geometry.vector import Vec3, divided, length, point_from, write_point_from
-from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_float64, as_int64
-from jostle.kernels.scratch import Workspaces
 from jostle.kernels.simd import LANES, f32x8_less, f32x8_max, f32x8_mul, f32x8_store, f32x8_sub, lowest_bit, without_lowest_bit
-from jostle.kernels.slices import run_in_slices
-from jostle.kernels.structs import Addresses, Rows, borrowed
-from jostle.kernels.work_arrays import WorkArrays
+from jostle.kernels.structs import Addresses, borrowed
 from jostle.methods.wide_tree.lanes import Boxes8, box_in_lane, boxes_at, in_every_lane
 from jostle.methods.wide_tree.nearest_bounds import (
     aim,
@@ -51,74 +59,191 @@ from jostle.methods.wide_tree.nearest_bounds import (
     squared_gaps,
     turn_arrow,
 )
-from jostle.methods.wide_tree.nearest_faces import compare_near_leaves, settled_distance, slot_of_near_leaf
-from jostle.methods.wide_tree.nearest_work import MOST_FACE_PAIRS, SLOTS, NearestWork, WaitingPair, open_nearest
+from jostle.methods.wide_tree.nearest_faces import (
+    compare_near_leaves,
+    is_enough,
+    settled_distance,
+    slot_of_near_leaf,
+    test_suspects,
+)
+from jostle.methods.wide_tree.nearest_work import (
+    ANY_NEAR,
+    FIRST_NEAREST,
+    LOWEST_TOUCHING,
+    NONE,
+    START,
+    FaceOrder,
+    NearestWork,
+    WaitingPair,
+    open_nearest,
+    open_order,
+)
+from jostle.methods.wide_tree.pair_work import EXACT_TEST
 from jostle.methods.wide_tree.relative_frame import BOTH_FRAMES, NO_FRAME, forget_turned, move_boxes, turn_transforms
-from jostle.methods.wide_tree.tree import CROSSED, ROW, Forest, NodePair, PlacedTree, TreeArrays, open_tree, orientation_of
-from jostle.report.contact_geometry import closest_of_faces
-from jostle.report.report import Closest
+from jostle.methods.wide_tree.tree import CROSSED, ROW, NodePair, PlacedTree, TreeArrays, open_tree, orientation_of
+from jostle.report.packing import FACE_BITS, KIND_BITS
 
-DONE, OUT_OF_OPERATIONS, FULL_STACK, SUSPICION = range(4)
+DONE, OUT_OF_OPERATIONS, FULL_ROWS, FULL_STACK, SUSPICION = range(5)
 MOST_NEW = LANES * LANES  # stack entries that a node pair can add
-FIRST_STACK = 4096
-FIRST_SLICE = 1 << 16  # operations: about 10 ms
 FACE_PRICE = 8  # operations of a face pair; a node pair is one
+
+
+class TwoTrees(NamedTuple):
+    """Two trees under their poses, and the lowest faces below their nodes."""
+
+    x: PlacedTree
+    y: PlacedTree
+    faces_x: FaceOrder
+    faces_y: FaceOrder
 
 
 @kernel
 def search_nearest(
-    trees: Addresses, shape_a: int, shape_b: int, pose_a: Floats, pose_b: Floats, operations: int, addresses: Addresses
-) -> int:
-    """Resume a search; return why it stopped.
+    trees: Addresses, orders: Addresses, shape_a: Ints, shape_b: Ints, pose_a: Ints, pose_b: Ints, poses: Floats, gaps: Floats,
+    operations: int, addresses: Addresses,
+) -> int:  # fmt: skip
+    """Resume the search for the closest faces of body pairs; return why it stopped.
 
-    trees: address table of `TreeArrays`; addresses: of `NearestWork`.
+    Pair k is shape_a[k] at poses[pose_a[k]] and shape_b[k] at poses[pose_b[k]]. trees: address table of `TreeArrays`; orders: of
+    `FaceOrder`, for LOWEST_TOUCHING; gaps: lower bounds of the distances of pairs, ascending in each group, or empty; addresses: of
+    `NearestWork`, where the rows are written.
     """
     work = open_nearest(addresses)
+    counts, group, pairs = work.counts, work.asked.group, shape_a.shape[0]
+    if counts.next_pair == START:
+        _start(work)
+    last = _operations_of(work) + operations
+    while counts.next_pair < pairs:
+        k = counts.next_pair
+        if counts.rows == len(work.keys):
+            return FULL_ROWS
+        if k % group == 0 and counts.is_open == 0:
+            _start_group(work)
+        end = min(pairs, (k // group + 1) * group)
+        if counts.is_open != 0 or gaps.shape[0] == 0 or gaps[k] <= work.best.distance:
+            numbers = as_int64(shape_a[k]), as_int64(shape_b[k])
+            x = PlacedTree(open_tree(trees, numbers[0]), borrowed(poses[pose_a[k]]))
+            y = PlacedTree(open_tree(trees, numbers[1]), borrowed(poses[pose_b[k]]))
+            if work.asked.mode != LOWEST_TOUCHING:
+                numbers = 0, 0
+            two = TwoTrees(x, y, open_order(orders, numbers[0]), open_order(orders, numbers[1]))
+            swapped = x.arrays.frame.scale > y.arrays.frame.scale  # the larger extent has the smaller scale
+            if swapped:
+                two = TwoTrees(y, x, two.faces_y, two.faces_x)
+            counts.swapped = int(swapped)
+            why = _search_pair(work, two, last)
+            if why != DONE:
+                return why
+            end = end if is_enough(work) else k + 1
+        counts.next_pair = end
+        if end % group == 0 and work.best.face_a != NONE:
+            _write_row(work)
+            if work.asked.mode == FIRST_NEAREST:
+                counts.next_pair = pairs
+    return DONE
+
+
+@kernel(forceinline=True)
+def _start(work: NearestWork) -> None:
+    """Reset all but the query number, with which the caches are tagged."""
+    counts = work.counts
+    counts.next_pair = counts.is_open = counts.rows = counts.suspects = 0
+    counts.node_tests = counts.face_tests = counts.distance_tests = counts.triangle_tests = 0
+
+
+@kernel(forceinline=True)
+def _start_group(work: NearestWork) -> None:
+    """Forget the faces of the last group."""
     best = work.best
-    x, y = PlacedTree(open_tree(trees, shape_a), borrowed(pose_a)), PlacedTree(open_tree(trees, shape_b), borrowed(pose_b))
-    swapped = x.arrays.frame.scale > y.arrays.frame.scale  # the larger extent has the smaller scale
-    if swapped:
-        x, y = y, x
-    work.counts.swapped = int(swapped)
-    set_up_search(work, x, y)
+    best.distance = 0.0 if work.asked.mode == LOWEST_TOUCHING else work.asked.limit
+    best.face_a = best.face_b = NONE
+    best.is_robust_only = 0
+
+
+@kernel(forceinline=True)
+def _search_pair(work: NearestWork, two: TwoTrees, last: int) -> int:
+    """Start or resume the walk of a pair; return why it stopped."""
+    counts, best = work.counts, work.best
+    set_up_search(work, two.x, two.y)
     forget_turned(work.turned)  # they are those of another pair
-    if math.isinf(best.distance):
+    if counts.is_open == 0:
+        counts.is_open = counts.height = 1
+        counts.query += 1
+        counts.ties = 0
+        root = work.stack[0]
+        root.x = root.y = 0
+        root.bound = root.rank = 0.0
+        best.seen = math.inf
         _set_first_arrow(work)
-    aim(work, x, y)
-    why = _walk(work, x, y, _operations_of(work) + operations)
-    if why == DONE and best.is_robust_only != 0:
-        best.distance = settled_distance(work, best.corners)
+    aim(work, two.x, two.y)
+    why = _walk(work, two, last)
+    if why == DONE:
+        counts.is_open = 0
+        if best.is_robust_only != 0 and work.asked.mode != ANY_NEAR:
+            best.is_robust_only = 0
+            best.distance = settled_distance(work, best.corners, best.distance)
     return why
 
 
 @kernel(forceinline=True)
-def _walk(work: NearestWork, x: PlacedTree, y: PlacedTree, limit: int) -> int:
+def _walk(work: NearestWork, two: TwoTrees, last: int) -> int:
     """Compare the node pairs on the stack and below; return why it stopped."""
-    counts, stack = work.counts, work.stack
-    while counts.height > 0:
-        if _operations_of(work) >= limit:
+    counts, stack, is_lowest = work.counts, work.stack, work.asked.mode == LOWEST_TOUCHING
+    while True:
+        if is_enough(work):
+            counts.height = counts.suspects = 0
+        if counts.suspects > 0:
+            if counts.exact_test == 0:
+                return SUSPICION
+            test_suspects(work)
+            continue
+        if counts.height == 0:
+            return DONE
+        if _operations_of(work) >= last:
             return OUT_OF_OPERATIONS
         if counts.height + MOST_NEW > len(stack):
             return FULL_STACK
         counts.height -= 1
         top = stack[counts.height]
-        if top.bound > work.limits.node_squared:
+        nodes = NodePair(as_int64(top.x), as_int64(top.y))
+        if top.bound > work.limits.node_squared or (is_lowest and not _may_be_lower(work, two, nodes)):
             continue
         counts.node_tests += 1
-        nodes = NodePair(as_int64(top.x), as_int64(top.y))
-        if x.arrays.count[nodes.x] > 0 or y.arrays.count[nodes.y] > 0:
-            counts.height = _push_children(work, x, y, nodes, counts.height)
-            continue
-        _compare_leaves(work, x, y, nodes)
-        if counts.suspects > 0:
-            return SUSPICION
-    return DONE
+        if two.x.arrays.count[nodes.x] > 0 or two.y.arrays.count[nodes.y] > 0:
+            counts.height = _push_children(work, two, nodes, counts.height)
+        else:
+            _compare_leaves(work, two.x, two.y, nodes)
 
 
 @kernel(forceinline=True)
 def _operations_of(work: NearestWork) -> int:
     """Return the operations so far."""
-    return work.counts.node_tests + FACE_PRICE * work.counts.face_tests
+    counts = work.counts
+    return counts.node_tests + FACE_PRICE * counts.face_tests + EXACT_TEST * counts.triangle_tests
+
+
+@kernel(forceinline=True)
+def _write_row(work: NearestWork) -> None:
+    """Write the row of a group."""
+    best, counts = work.best, work.counts
+    work.keys[counts.rows] = (best.face_a << (FACE_BITS + KIND_BITS)) | (best.face_b << KIND_BITS) | best.kind
+    work.pair_of_key[counts.rows] = best.pair
+    work.distance_of_key[counts.rows] = best.distance
+    counts.rows += 1
+
+
+@kernel(forceinline=True)
+def _lowest_faces(work: NearestWork, two: TwoTrees, nodes: NodePair) -> int:
+    """Return the lowest faces of a and b below two nodes, packed in sorting order."""
+    of_x, of_y = as_int64(two.faces_x.lowest[nodes.x]), as_int64(two.faces_y.lowest[nodes.y])
+    return (of_y << FACE_BITS) | of_x if work.counts.swapped != 0 else (of_x << FACE_BITS) | of_y
+
+
+@kernel(forceinline=True)
+def _may_be_lower(work: NearestWork, two: TwoTrees, nodes: NodePair) -> bool:
+    """Return whether there may be faces below two nodes that are lower than the best."""
+    best = work.best
+    return best.face_a == NONE or _lowest_faces(work, two, nodes) < (best.face_a << FACE_BITS) | best.face_b
 
 
 @kernel
@@ -143,11 +268,12 @@ def _compare_leaves(work: NearestWork, x: PlacedTree, y: PlacedTree, nodes: Node
 
 
 @kernel(forceinline=True)
-def _push_children(work: NearestWork, x: PlacedTree, y: PlacedTree, nodes: NodePair, height: int) -> int:
+def _push_children(work: NearestWork, two: TwoTrees, nodes: NodePair, height: int) -> int:
     """Push the pairs of children that may be closer; return the height.
 
     Not both nodes are leaves. A leaf stays as it is: its lanes are faces, and the least of their bounds is that of the leaf.
     """
+    x, y = two.x, two.y
     boxes_x, boxes_y, bounds, transforms = x.arrays.boxes, y.arrays.boxes, work.nodes, work.transforms
     start_x, start_y, frames = nodes.x * ROW, nodes.y * ROW, work.placement.frames
     arrow_x, arrow_y = work.placement.arrow_x, work.placement.arrow_y
@@ -171,12 +297,12 @@ def _push_children(work: NearestWork, x: PlacedTree, y: PlacedTree, nodes: NodeP
         near = without_lowest_bit(near)
         mask = _bound_children(work, own_x, moved_x, far_x, box_in_lane(boxes_y, start_y + j), j, used)
         if mask != 0:
-            height = _push_with_child(work, x, y, nodes, mask, j, base, height)
+            height = _push_with_child(work, two, nodes, mask, j, base, height)
     if y.arrays.count[nodes.y] < 0:
         first_x = as_int64(x.arrays.first[nodes.x])
         for i in range(LANES):
             if bounds.least[i] < math.inf:
-                height = _push(work.stack, base, height, NodePair(first_x + i, nodes.y), bounds.least[i], bounds.least_rank[i])
+                height = _push(work, two, base, height, NodePair(first_x + i, nodes.y), bounds.least[i], bounds.least_rank[i])
     return height
 
 
@@ -233,14 +359,14 @@ def _bound_children(
 
 @kernel(forceinline=True)
 def _push_with_child(
-    work: NearestWork, x: PlacedTree, y: PlacedTree, nodes: NodePair, mask: np.uint32, j: int, base: int, height: int
-) -> int:
+    work: NearestWork, two: TwoTrees, nodes: NodePair, mask: np.uint32, j: int, base: int, height: int
+) -> int:  # fmt: skip
     """Push child j of Y with the children of X in the mask, or with a leaf X.
 
     Where Y is a leaf, it only records the least bounds. Pairs are ordered by rank: the bound plus the squared distance of the
-    centres.
+    centres; where the lowest faces are wanted, the lowest faces below.
     """
-    bounds, along = work.nodes, work.placement.along
+    x, y, bounds, along = two.x, two.y, work.nodes, work.placement.along
     stretch = work.placement.smallest_stretch * work.placement.smallest_stretch
     child_x, child_y = as_int64(x.arrays.first[nodes.x]), as_int64(y.arrays.first[nodes.y]) + j
     is_leaf_x, is_leaf_y = x.arrays.count[nodes.x] < 0, y.arrays.count[nodes.y] < 0
@@ -256,16 +382,18 @@ def _push_with_child(
         elif is_leaf_x:
             least, least_rank = min(least, bound), min(least_rank, rank)
         else:
-            height = _push(work.stack, base, height, NodePair(child_x + i, child_y), bound, rank)
+            height = _push(work, two, base, height, NodePair(child_x + i, child_y), bound, rank)
     if least < math.inf:
-        height = _push(work.stack, base, height, NodePair(nodes.x, child_y), least, least_rank)
+        height = _push(work, two, base, height, NodePair(nodes.x, child_y), least, least_rank)
     return height
 
 
 @kernel(forceinline=True)
-def _push(stack: Rows[WaitingPair], base: int, height: int, nodes: NodePair, bound: float, rank: float) -> int:
+def _push(work: NearestWork, two: TwoTrees, base: int, height: int, nodes: NodePair, bound: float, rank: float) -> int:
     """Insert a node pair in the sorted stack from `base` on; return the height."""
-    k = height
+    stack, k = work.stack, height
+    if work.asked.mode == LOWEST_TOUCHING:
+        rank = as_float64(_lowest_faces(work, two, nodes))
     while k > base and stack[k - 1].rank < rank:
         _copy_pair(stack[k], stack[k - 1])
         k -= 1
@@ -277,86 +405,3 @@ def _push(stack: Rows[WaitingPair], base: int, height: int, nodes: NodePair, bou
 @kernel(forceinline=True)
 def _copy_pair(to: WaitingPair, source: WaitingPair) -> None:
     to.x, to.y, to.bound, to.rank = source.x, source.y, source.bound, source.rank
-
-
-@kernel
-def first_touching(addresses: Addresses) -> int:
-    """Return the first suspect whose faces touch, by the exact test, or -1.
-
-    A kernel of its own: the exact test takes as long to compile as all of the search, which seldom needs it.
-    """
-    work = open_nearest(addresses)
-    for k in range(work.counts.suspects):
-        corners = work.suspects[k].corners
-        if triangles_touch(triangle_from(corners.a, 0), triangle_from(corners.b, 0)) != 0:
-            return k
-    return -1
-
-
-class _Workspace(WorkArrays):
-    """The arrays of a search, kept between calls: new ones cost as much as a search."""
-
-    def __init__(self) -> None:
-        face_pairs = {"candidates": MOST_FACE_PAIRS, "suspects": MOST_FACE_PAIRS}
-        super().__init__(NearestWork, leaves_x=SLOTS, leaves_y=SLOTS, stack=FIRST_STACK, relative=16, **face_pairs)
-        self.arrays["leaves_x"]["node"] = self.arrays["leaves_y"]["node"] = -1
-        self.best, self.counts = self.arrays["best"], self.arrays["counts"]
-        self.queries = 0
-
-    def start(self) -> None:
-        """Begin at the roots."""
-        self.queries += 1
-        self.counts[0], self.best[0], self.arrays["stack"][0] = 0, 0, 0
-        self.counts["height"], self.counts["query"] = 1, self.queries
-        self.best["distance"], self.best["face_a"], self.best["face_b"] = np.inf, -1, -1
-
-    def operations(self) -> int:
-        """Return the operations since the start."""
-        return int(self.counts["node_tests"][0] + FACE_PRICE * self.counts["face_tests"][0])
-
-    def found_contact(self) -> bool:
-        """Run the exact test on the suspects; the first that touch are the answer."""
-        touching = int(first_touching(self.addresses))
-        self.counts["suspects"] = 0
-        if touching < 0:
-            return False
-        self.best["distance"] = 0.0
-        for field in ("face_a", "face_b", "corners"):
-            self.best[field] = self.arrays["suspects"][field][touching]
-        return True
-
-
-_workspaces = Workspaces(_Workspace)
-
-
-def closest_faces(forest: Forest, shape_a: int, shape_b: int, pose_a: Floats, pose_b: Floats) -> Closest:
-    """Return the closest points of two bodies; ties go to the lowest faces.
-
-    Parameters
-    ----------
-    forest : Forest
-    shape_a, shape_b : int
-        Numbers of their trees.
-    pose_a, pose_b : (4, 4) float64
-        Body to world.
-    """
-    work = _workspaces.take()
-    work.start()
-    given = (forest.addresses, shape_a, shape_b, read_only_view(pose_a), read_only_view(pose_b))
-
-    def resume(work: _Workspace, operations: int) -> tuple[bool, int]:
-        before = work.operations()
-        why = search_nearest(*given, operations, work.addresses)
-        if why == SUSPICION and work.found_contact():
-            return True, 1
-        if why == FULL_STACK:
-            work.double("stack")
-        return why == DONE, max(1, work.operations() - before)
-
-    run_in_slices(resume, work, FIRST_SLICE)
-    best = work.best[0]
-    corners = best["corners"]
-    triangle_a, triangle_b = corners["a"].reshape(3, 3).copy(), corners["b"].reshape(3, 3).copy()
-    found = float(best["distance"]), int(best["face_a"]), int(best["face_b"])
-    _workspaces.give_back(work)
-    return closest_of_faces(*found, triangle_a, triangle_b)

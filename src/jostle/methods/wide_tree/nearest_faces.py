@@ -8,6 +8,9 @@ projections of their corners, for a tenth of the cost of a distance.
 The distance that counts is that of `exact_zero_distance`. The robust distance of triangles, which is cheaper and gives the points,
 decides everything clear beyond the rounding of both (BAND). Only ties within it are settled, and at the end the winner. Faces so
 close that they may touch are listed as suspects, for the exact test.
+
+With a clearance, the search begins as if faces at that distance were known, and ties are settled by what decides whether faces are
+near (`distance_if_nearer`). Until some within it are found, faces beyond it say where the arrow has to point.
 """
 
 from __future__ import annotations
@@ -17,11 +20,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jostle.geometry.reported_distance import reported_distance
-from jostle.geometry.triangle import Triangle, triangle_from, triangle_in_lane
+from jostle.geometry.aabb import bounds_squared_distance
+from jostle.geometry.contact_kind import NEAR
+from jostle.geometry.reported_distance import agreed_distance
+from jostle.geometry.triangle import Triangle, triangle_bounds, triangle_from, triangle_in_lane
+from jostle.geometry.triangle_triangle import triangles_touch
 from jostle.geometry.triangle_triangle_distance import closest_points_of_triangles
 from jostle.geometry.vector import Vec3, length, minus, negative, point_from, times, write_point_from
 from jostle.kernels.jit import kernel
+from jostle.kernels.late import late_call
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.simd import (
     LANES,
@@ -41,9 +48,20 @@ from jostle.kernels.structs import Rows
 from jostle.methods.wide_tree.lanes import POINT_ROWS, box_in_lane, boxes_at, in_every_lane
 from jostle.methods.wide_tree.leaf_cache import Lanes64, Points64, gather, move, points64_at, rounded_down, rounded_up
 from jostle.methods.wide_tree.nearest_bounds import MOST_TIES, aim, squared_gaps
-from jostle.methods.wide_tree.nearest_work import SLOTS, Candidate, FaceCorners, NearestWork, NearLeaf
+from jostle.methods.wide_tree.nearest_work import (
+    ANY_NEAR,
+    LOWEST_TOUCHING,
+    NONE,
+    SLOTS,
+    Candidate,
+    FaceCorners,
+    NearestWork,
+    NearLeaf,
+)
 from jostle.methods.wide_tree.relative_frame import NO_FRAME
 from jostle.methods.wide_tree.tree import NodePair, PlacedTree, TreeArrays
+
+triangles_touch_at = late_call(triangles_touch)
 
 
 class WorldFace(NamedTuple):
@@ -158,18 +176,27 @@ def compare_near_leaves(work: NearestWork, x: PlacedTree, y: PlacedTree, nodes: 
     if -_largest(leaves.reach_y) - _largest(leaves.reach_x) > work.limits.face:
         return
     remaining = _find_candidates(work, leaf_x, leaf_y, -as_int64(x.arrays.count[nodes.x]), -as_int64(y.arrays.count[nodes.y]))
-    if remaining.candidates > 0:
+    is_lowest = work.asked.mode == LOWEST_TOUCHING
+    if remaining.candidates > 0 and not is_lowest:
         _write_reaches(work, leaf_x, leaf_y, point_from(work.best.arrow, 0))
         remaining = _sift_candidates(work, remaining.candidates)
     while remaining.candidates > 0:
         chosen = work.candidates[remaining.nearest]
         face_x, face_y = _face(leaf_x, x.arrays, nodes.x, as_int64(chosen.i)), _face(leaf_y, y.arrays, nodes.y, as_int64(chosen.j))
-        counts.face_tests += 1
         a, b, sign = (face_y, face_x, -1.0) if counts.swapped != 0 else (face_x, face_y, 1.0)
+        rest = remaining.candidates - 1
+        if is_lowest:  # the exact test takes less time than a distance
+            if work.best.face_a == NONE or _is_lower(work, a, b):
+                _add_suspect(work, a, b)
+            _copy_candidate(chosen, work.candidates[rest])
+            remaining = Remaining(rest, 0)
+            continue
+        counts.face_tests += 1
         if compare_faces(work, a, b, sign):
+            if is_enough(work):
+                return
             counts.version += 1
             aim(work, x, y)
-        rest = remaining.candidates - 1
         _copy_candidate(chosen, work.candidates[rest])
         remaining = Remaining(0, 0)
         if rest > 0:
@@ -242,8 +269,12 @@ def compare_faces(work: NearestWork, a: WorldFace, b: WorldFace, sign: float) ->
     size = length(arrow)
     if size > 0.0:
         write_point_from(work.leaves.last_arrow, 0, times(sign / size, arrow))
+    is_nearer = robust < best.seen
+    best.seen = min(best.seen, robust)
     if robust > work.limits.face:
-        return False
+        if is_nearer:
+            write_point_from(best.arrow, 0, point_from(work.leaves.last_arrow, 0))
+        return is_nearer
     if robust < best.distance - band and robust > band:
         _keep(work, a, b, robust)
         write_point_from(best.arrow, 0, point_from(work.leaves.last_arrow, 0))
@@ -252,28 +283,67 @@ def compare_faces(work: NearestWork, a: WorldFace, b: WorldFace, sign: float) ->
     # Too close to the best so far, or to contact, to decide by the robust distance.
     if best.is_robust_only != 0:
         best.is_robust_only = 0
-        best.distance = settled_distance(work, best.corners)
+        best.distance = settled_distance(work, best.corners, best.distance)
     _write_corners(work.other, a, b)
-    distance, least = settled_distance(work, work.other), best.distance
+    distance, least = settled_distance(work, work.other, robust), best.distance
     if robust <= band:
-        suspect = work.suspects[counts.suspects]
-        suspect.face_a, suspect.face_b = a.number, b.number
-        _write_corners(suspect.corners, a, b)
-        counts.suspects += 1
-    lower = a.number < best.face_a or (a.number == best.face_a and b.number < best.face_b)
-    if distance < least or (distance == least and lower):
+        _add_suspect(work, a, b)
+    if distance < least or (distance == least and _is_lower(work, a, b)):
         _keep(work, a, b, distance)
     if distance < least:  # of a tie the arrow stays: leaves have their ends along it until the limits change
         write_point_from(best.arrow, 0, point_from(work.leaves.last_arrow, 0))
-    counts.ties += 1
+    counts.ties += int(math.isinf(work.asked.clearance))  # with a clearance, the answer is exact
     return distance < least or counts.ties == MOST_TIES + 1
+
+
+@kernel(forceinline=True)
+def _is_lower(work: NearestWork, a: WorldFace, b: WorldFace) -> bool:
+    """Return whether faces are lower than the closest so far; none are lower than NONE."""
+    return a.number < work.best.face_a or (a.number == work.best.face_a and b.number < work.best.face_b)
+
+
+@kernel
+def _add_suspect(work: NearestWork, a: WorldFace, b: WorldFace) -> None:
+    """List two faces that may touch."""
+    suspect = work.suspects[work.counts.suspects]
+    suspect.face_a, suspect.face_b = a.number, b.number
+    _write_corners(suspect.corners, a, b)
+    work.counts.suspects += 1
+
+
+@kernel
+def test_suspects(work: NearestWork) -> None:
+    """Keep the first suspects that touch by the exact test, or the lowest of all."""
+    best, counts = work.best, work.counts
+    for k in range(counts.suspects):
+        suspect = work.suspects[k]
+        a, b = triangle_from(suspect.corners.a, 0), triangle_from(suspect.corners.b, 0)
+        counts.triangle_tests += 1
+        kind = triangles_touch_at(counts.exact_test, (a, b))
+        is_lower = best.distance > 0.0 or best.face_a == NONE or (suspect.face_a, suspect.face_b) < (best.face_a, best.face_b)
+        if kind == 0 or not is_lower:
+            continue
+        best.distance, best.pair, best.face_a, best.face_b, best.kind = 0.0, counts.next_pair, suspect.face_a, suspect.face_b, kind
+        best.is_robust_only = 0
+        _write_triangle(best.corners.a, a)
+        _write_triangle(best.corners.b, b)
+        if work.asked.mode != LOWEST_TOUCHING:
+            break
+    counts.suspects = 0
+
+
+@kernel
+def is_enough(work: NearestWork) -> bool:
+    """Return whether a group of pairs is decided: by any faces, or as nothing is nearer."""
+    mode, best = work.asked.mode, work.best
+    return best.face_a != NONE and (mode == ANY_NEAR or (mode != LOWEST_TOUCHING and best.distance == 0.0))
 
 
 @kernel
 def _keep(work: NearestWork, a: WorldFace, b: WorldFace, distance: float) -> None:
     """Make these faces the closest so far."""
     best = work.best
-    best.distance, best.face_a, best.face_b = distance, a.number, b.number
+    best.distance, best.pair, best.face_a, best.face_b, best.kind = distance, work.counts.next_pair, a.number, b.number, NEAR
     _write_corners(best.corners, a, b)
 
 
@@ -291,7 +361,10 @@ def _write_triangle(numbers: Any, t: Triangle) -> None:
 
 
 @kernel
-def settled_distance(work: NearestWork, corners: FaceCorners) -> float:
-    """Return the distance of two faces as reported if they do not touch."""
+def settled_distance(work: NearestWork, corners: FaceCorners, robust: float) -> float:
+    """Return `distance_if_nearer` of two faces, given their robust distance."""
+    a, b, clearance = triangle_from(corners.a, 0), triangle_from(corners.b, 0), work.asked.clearance
     work.counts.distance_tests += 1
-    return reported_distance(triangle_from(corners.a, 0), triangle_from(corners.b, 0))
+    if bounds_squared_distance(triangle_bounds(a), triangle_bounds(b)) > clearance * clearance:
+        return math.inf
+    return agreed_distance(a, b, robust)

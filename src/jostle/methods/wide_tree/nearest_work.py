@@ -7,11 +7,17 @@ from __future__ import annotations
 
 from typing import Literal
 
-from jostle.kernels.structs import One, Record, Rows, Run, Struct, float32, float64, int32, int64, opener
+from jostle.kernels.structs import One, Record, Rows, Run, Struct, float32, float64, int32, int64, opener, row_opener
 from jostle.methods.wide_tree.relative_frame import FrameTransforms, TurnedTransforms
 
 SLOTS = 512  # of each cache of leaves
 MOST_FACE_PAIRS = 64  # of two leaves
+START = -1  # as `next_pair`: a new search
+NONE = -1  # as `face_a`: no faces so far
+
+# What is wanted of each group of pairs: its nearest faces; of the first group that has some; any that are near; of each pair the
+# lowest that touch.
+NEAREST, FIRST_NEAREST, ANY_NEAR, LOWEST_TOUCHING = range(4)
 
 
 class FaceCorners(Record):
@@ -21,16 +27,28 @@ class FaceCorners(Record):
     b: Run[float64, Literal[9]]
 
 
+class Asked(Record):
+    """What is asked of a list of pairs."""
+
+    mode: int64
+    group: int64  # the number of pairs of a group, which share the least distance
+    limit: float64  # only what is nearer counts
+    clearance: float64  # faces whose boxes are farther apart are not near, as in `distance_if_nearer`; inf: any are
+
+
 class Best(Record):
     """The least distance so far, its faces, and the arrow.
 
     The arrow is the unit vector from the point on x to the one on y.
     """
 
-    distance: float64
-    face_a: int64
+    distance: float64  # at first the limit
+    pair: int64
+    face_a: int64  # NONE: no faces so far
     face_b: int64
+    kind: int64  # NEAR, or that of faces that touch
     is_robust_only: int64  # whether the distance is the robust one, and is still to be settled
+    seen: float64  # of this body pair the least robust distance of faces so far, beyond the limit or not
     arrow: Run[float64, Literal[3]]
     corners: FaceCorners
 
@@ -89,8 +107,12 @@ class LeafBounds(Record):
 class Counts(Record):
     """Progress of a search, and its counts."""
 
+    next_pair: int64  # the current or next body pair; START: none yet
+    is_open: int64  # whether the walk of the current pair has begun
+    rows: int64
+    exact_test: int64  # address of `triangles_touch`; 0 until one is needed
     height: int64  # of the stack
-    query: int64  # number of the search, with which the caches are tagged
+    query: int64  # number of the walk, over all searches: the caches are tagged with it
     version: int64  # of the arrow
     ties: int64
     suspects: int64
@@ -98,6 +120,7 @@ class Counts(Record):
     node_tests: int64
     face_tests: int64
     distance_tests: int64
+    triangle_tests: int64
 
 
 class NearLeaf(Record):
@@ -139,6 +162,7 @@ class WaitingPair(Record):
 class NearestWork(Struct):
     """The arrays of a search."""
 
+    asked: One[Asked]
     best: One[Best]
     other: One[FaceCorners]  # faces that are compared with the best
     limits: One[Limits]
@@ -154,6 +178,15 @@ class NearestWork(Struct):
     suspects: Rows[Suspect]
     stack: Rows[WaitingPair]
     relative: Rows[float64]  # sixteen, scratch
+    keys: Rows[int64]  # rows, as in `report/packing.py`
+    pair_of_key: Rows[int32]
+    distance_of_key: Rows[float64]
 
 
-open_nearest = opener(NearestWork)
+class FaceOrder(Struct):
+    """The lowest face below each node of a tree."""
+
+    lowest: Rows[int32]
+
+
+open_nearest, open_order = opener(NearestWork), row_opener(FaceOrder)

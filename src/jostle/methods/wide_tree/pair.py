@@ -1,4 +1,4 @@
-"""Pair: whether two meshes touch, with the least overhead, for tight loops."""
+"""Pair: whether two meshes touch or are near, and how far apart they are, with the least overhead, for tight loops."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from jostle.errors import InputError
 from jostle.geometry.rigid import all_rigid
 from jostle.kernels.arrays import read_only_view
 from jostle.methods.wide_tree.method import WideTree
+from jostle.methods.wide_tree.nearest_search import ANY_DISTANCE, NearestWorkspace, NearList, NearQuestion
+from jostle.methods.wide_tree.nearest_work import ANY_NEAR
 from jostle.methods.wide_tree.search import TreePairs, Workspace
 from jostle.methods.wide_tree.tree import Forest
 from jostle.report.packing import FIRST
@@ -21,14 +23,16 @@ _IDENTITY = np.eye(4)
 
 
 class Pair:
-    """Two rigid meshes whose surfaces are tested for contact many times.
+    """Two rigid meshes whose surfaces are tested for contact or measured many times.
 
-    A pair belongs to one thread at a time; it holds its own scratch memory (1.3 MB).
+    A pair belongs to one thread at a time; it holds its own scratch memory (1.3 MB, and as much for distances).
 
     Examples
     --------
     >>> pair = jostle.Pair("gripper.stl", "part.stl")
     >>> pair.touches(pose_of_gripper, pose_of_part)
+    >>> pair.touches(pose_of_gripper, pose_of_part, clearance=0.002)
+    >>> pair.distance(pose_of_gripper, pose_of_part)
     """
 
     def __init__(self, a: MeshLike, b: MeshLike, method: WideTree | None = None) -> None:
@@ -42,15 +46,51 @@ class Pair:
         self._forest = Forest([tree_a, tree_b])  # keeps its arrays alive
         self._poses = np.empty((2, 4, 4))
         self._workspaces = [Workspace()]  # empty while a search runs: an interrupted one is not used again
+        self._near_workspaces: list[NearestWorkspace] = []
         zero, one = np.zeros(1, np.int32), np.ones(1, np.int32)
         self._checked = (read_only_view(self._poses), cast.RIGID_TOLERANCE, cast.LARGEST_COORDINATE)
         self._pairs = TreePairs(zero, one, zero, one, self._checked[0])
+        self._near = NearList(self._pairs)
 
-    def touches(self, pose_a: ArrayLike | None = None, pose_b: ArrayLike | None = None) -> bool:
-        """Return whether any two faces share a point.
+    def touches(self, pose_a: ArrayLike | None = None, pose_b: ArrayLike | None = None, *, clearance: float = 0.0) -> bool:
+        """Return whether any two faces share a point, or are closer than the clearance.
 
         Poses (4,4) are body to world, None is the identity.
         """
+        if clearance.__class__ is not float or not 0.0 <= clearance <= cast.LARGEST_COORDINATE:
+            clearance = cast.as_length(clearance, "clearance")
+        self._place(pose_a, pose_b)
+        if clearance > 0.0:
+            work = self._searched(NearQuestion(ANY_NEAR, 1, clearance, clearance))
+            found = work.row_count() > 0
+            self._near_workspaces.append(work)
+            return found
+        touching = self._workspaces.pop() if self._workspaces else Workspace()
+        touching.start()
+        touching.find(self._forest, self._pairs, 0.0, FIRST)
+        found = touching.row_count() > 0
+        self._workspaces.append(touching)
+        return found
+
+    def distance(self, pose_a: ArrayLike | None = None, pose_b: ArrayLike | None = None) -> float:
+        """Return the least distance of the surfaces; 0.0 exactly if they share a point.
+
+        Poses (4,4) are body to world, None is the identity.
+        """
+        self._place(pose_a, pose_b)
+        work = self._searched(ANY_DISTANCE)
+        distance = work.distance()
+        self._near_workspaces.append(work)
+        return distance
+
+    def _searched(self, question: NearQuestion) -> NearestWorkspace:
+        """Return a workspace with the answer to a question."""
+        work = self._near_workspaces.pop() if self._near_workspaces else NearestWorkspace()
+        work.find(self._forest, self._near, question)
+        return work
+
+    def _place(self, pose_a: ArrayLike | None, pose_b: ArrayLike | None) -> None:
+        """Set both poses."""
         poses = self._poses
         try:
             poses[0] = _IDENTITY if pose_a is None else pose_a
@@ -59,12 +99,6 @@ class Pair:
             self._refuse(pose_a, pose_b)
         if not all_rigid(*self._checked):
             self._refuse(pose_a, pose_b)
-        work = self._workspaces.pop() if self._workspaces else Workspace()
-        work.start()
-        work.find(self._forest, self._pairs, 0.0, FIRST)
-        touching = work.row_count() > 0
-        self._workspaces.append(work)
-        return touching
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Pair, self._made_of  # its tables hold addresses

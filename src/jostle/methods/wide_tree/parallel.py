@@ -45,17 +45,11 @@ def find_rows_parallel(
         return _split(forest, pairs, clearance, workers)
 
     def chunk(start: int, stop: int) -> tuple[Rows, Counters]:
-        rows, counters = find_rows(forest, _between(pairs, start, stop), clearance, row_mode)
+        rows, counters = find_rows(forest, pairs.chosen(slice(start, stop)), clearance, row_mode)
         return rows._replace(pair=rows.pair + np.int32(start)), counters
 
     found = map_chunks(chunk, count, max(CHUNK, count // MOST_CHUNKS), workers)
     return Rows.joined([rows for rows, _ in found]), sum((counters for _, counters in found), Counters())
-
-
-def _between(pairs: TreePairs, start: int, stop: int) -> TreePairs:
-    """Return the pairs start … stop - 1."""
-    cut = slice(start, stop)
-    return TreePairs(pairs.shape_a[cut], pairs.shape_b[cut], pairs.pose_a[cut], pairs.pose_b[cut], pairs.poses)
 
 
 def _split(forest: Forest, pairs: TreePairs, clearance: float, workers: int | None) -> tuple[Rows, Counters]:
@@ -84,7 +78,7 @@ def _deal(forest: Forest, pairs: TreePairs, clearance: float, workers: int | Non
     """Deal the stack of the current pair to the threads; return the rows of each hand."""
     pair, height = int(work.progress.next_pair), int(work.progress.height)
     nodes = work.arrays["stack"][:height].copy()
-    until = _between(pairs, 0, pair + 1)
+    until = pairs.chosen(slice(0, pair + 1))
 
     def play(hand: int, _: int) -> tuple[Found, Counters]:
         # Neighbours on the stack are alike: every hand gets large ones and small ones.

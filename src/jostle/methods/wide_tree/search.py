@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jostle._types import Bytes, Floats, Ints, Longs
 from jostle.geometry.reported_distance import distance_if_nearer
@@ -43,6 +44,10 @@ class TreePairs(NamedTuple):
     pose_a: Ints
     pose_b: Ints
     poses: Floats
+
+    def chosen(self, which: Ints | NDArray[np.int64] | slice) -> TreePairs:
+        """Return some of the pairs."""
+        return TreePairs(self.shape_a[which], self.shape_b[which], self.pose_a[which], self.pose_b[which], self.poses)
 
 
 class Workspace(WorkArrays):
@@ -137,7 +142,12 @@ def rows_in_order(work: Workspace, pairs: int) -> Rows:
     else:
         sort_long_runs(*found)
         sort_runs(*found)
-    count = len(keys)
+    return columns_of(found)
+
+
+def columns_of(found: Found) -> Rows:
+    """Return rows as new columns."""
+    count = len(found[0])
     rows = Rows(
         np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count, np.uint8), np.empty(count)
     )

@@ -1,0 +1,291 @@
+"""Many sets of poses: the pairs of all sets as one list, for the same kernels.
+
+Pairs of two bodies that no set moves are answered once, for all sets. Of the others, set k has the pairs k·p … (k+1)·p - 1. What
+costs least comes first, and decides as much as it can:
+
+1. `_rows`: faces that touch, of each pair as many as are wanted.
+2. `_parts_inside`: for solids, parts of bodies inside others, where boxes of bodies meet.
+3. `_near_sets`: which of the other sets have anything near.
+4. `_distances`: the least distance of each set that does not touch, by one search that shares it among the pairs of the set. Those
+   with the nearest boxes come first; those whose boxes are beyond the least distance so far are not searched.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import NamedTuple
+
+import numpy as np
+
+from jostle._types import Bools, Floats, Ints, Longs
+from jostle.broad_phase.body_volumes import LocalBoxes
+from jostle.geometry.aabb import world_boxes
+from jostle.geometry.contact_kind import NEAR
+from jostle.interface.body_pairs import CandidatePairs
+from jostle.interface.frame import Bodies, Frame
+from jostle.kernels.arrays import read_only_view
+from jostle.kernels.cached_property import cached_property
+from jostle.methods.wide_tree.clearance import in_order, pairs_without
+from jostle.methods.wide_tree.nearest_search import NearList, NearQuestion, find_nearest_rows_parallel
+from jostle.methods.wide_tree.nearest_work import ANY_NEAR, NEAREST
+from jostle.methods.wide_tree.parallel import find_rows_parallel
+from jostle.methods.wide_tree.search import TreePairs
+from jostle.methods.wide_tree.tree import Forest
+from jostle.report.assemble import NO_ROWS, Rows
+from jostle.report.batch import Batch
+from jostle.report.containment import PairRows, solid_rows
+from jostle.report.packing import ALL, FIRST, WORST
+from jostle.report.report import Counters
+
+PAIRS_AT_ONCE = 1 << 18
+VERTICES_AT_ONCE = 1 << 21  # of bodies that are tested as solids: 50 MB
+BOX_ROUNDING = 2.0**-40  # of the extent of a set; distances of faces are right to 2^-44
+LARGEST_NUMBER = 1 << 30  # of a pair, for the pairs of all sets that are answered at a time
+NOTHING_MOVES = np.empty((1, 0, 4, 4))
+
+
+class SetOptions(NamedTuple):
+    """The options of `World.detect_many`."""
+
+    rows: str
+    clearance: float
+    solid: bool
+    distance: bool
+
+
+class Scene(NamedTuple):
+    """The bodies, and what is searched for them.
+
+    moving: numbers of the bodies that the sets move; the others are where the frame has them. pairs: all that may meet. shapes: the
+    number of each body's tree.
+    """
+
+    frame: Frame
+    moving: Ints
+    pairs: CandidatePairs
+    forest: Forest
+    shapes: Ints
+    boxes: LocalBoxes
+
+
+class SetAnswers(NamedTuple):
+    """The answers of some sets; pairs are numbered through all of them."""
+
+    rows: Rows
+    overlapping: Ints  # pairs
+    touching: Bools  # (sets,)
+    near: Bools
+    distance: Floats  # (sets,) inf unless asked for
+    counters: Counters
+
+
+class PosedPairs:
+    """Some of the pairs, in some sets of poses (sets, k, 4, 4)."""
+
+    def __init__(self, scene: Scene, numbers: Longs, poses: Floats) -> None:
+        self._scene, self.numbers = scene, numbers
+        frame, (self.sets, moved) = scene.frame, poses.shape[:2]
+        count = len(frame)
+        column = np.full(count, -1)
+        column[scene.moving[:moved]] = np.arange(moved)
+        first = count + moved * np.arange(self.sets)[:, None]
+
+        def pose_of(body: Ints) -> Ints:
+            rows: Ints = np.where(column[body] < 0, body, first + column[body]).ravel().astype(np.int32)
+            return rows
+
+        self.body = np.concatenate([np.arange(count), np.tile(scene.moving[:moved], self.sets)])  # of each pose
+        self.poses = read_only_view(np.concatenate([frame.poses, poses.reshape(-1, 4, 4)]))
+        body_a, body_b = scene.pairs.body_a[numbers], scene.pairs.body_b[numbers]
+        shape_a, shape_b = np.tile(scene.shapes[body_a], self.sets), np.tile(scene.shapes[body_b], self.sets)
+        self.pairs = TreePairs(shape_a, shape_b, pose_of(body_a), pose_of(body_b), self.poses)
+
+    @cached_property
+    def boxes(self) -> tuple[Floats, Floats]:
+        """Corners (poses, 3) of the world boxes."""
+        lower, upper = self._scene.boxes.of(self._scene.frame)
+        return world_boxes(self.poses, lower[self.body], upper[self.body])
+
+    def sets_of(self, pairs: Ints | Longs) -> Bools:
+        """Return which sets (sets,) have any of these pairs."""
+        found = np.zeros(self.sets, bool)
+        found[pairs // max(1, len(self.numbers))] = True
+        return found
+
+    def gaps(self, pairs: Ints | Longs) -> Floats:
+        """Return lower bounds of the distances of pairs (sets, p), a set per row."""
+        lower, upper = self.boxes
+        a, b = self.pairs.pose_a[pairs], self.pairs.pose_b[pairs]
+        squared, extent = np.zeros(pairs.shape), np.zeros((len(pairs), 1))
+        for k in range(3):
+            gap = np.maximum(np.maximum(lower[a, k] - upper[b, k], lower[b, k] - upper[a, k]), 0.0)
+            squared += gap * gap
+            highest = np.maximum(upper[a, k], upper[b, k]).max(axis=1, keepdims=True)
+            extent = np.maximum(extent, highest - np.minimum(lower[a, k], lower[b, k]).min(axis=1, keepdims=True))
+        bounds: Floats = np.sqrt(squared) - BOX_ROUNDING * extent
+        return bounds
+
+    def by_gaps(self, sets: Longs) -> NearList:
+        """Return the pairs of some sets, those with the nearest boxes first in each."""
+        pairs = sets[:, None] * len(self.numbers) + np.arange(len(self.numbers))
+        gaps = self.gaps(pairs)
+        order = np.argsort(gaps, axis=1, kind="stable")
+        chosen = np.take_along_axis(pairs, order, axis=1).ravel()
+        return NearList(self.pairs.chosen(chosen), gaps=np.take_along_axis(gaps, order, axis=1).ravel())
+
+    def where_boxes_meet(self, pairs: Ints) -> Ints:
+        """Return those of the pairs whose boxes meet."""
+        lower, upper = self.boxes
+        a, b = self.pairs.pose_a[pairs], self.pairs.pose_b[pairs]
+        return pairs[((lower[a] <= upper[b]) & (lower[b] <= upper[a])).all(axis=1)]
+
+    def pieces(self, pairs: Ints) -> list[Ints]:
+        """Cut a list of pairs where their bodies have too many vertices."""
+        vertices = np.array([len(points) for points in self._scene.frame.vertices])[self.body]
+        ends = np.cumsum(vertices[self.pairs.pose_a[pairs]] + vertices[self.pairs.pose_b[pairs]])
+        return np.split(pairs, np.flatnonzero(np.diff(ends // VERTICES_AT_ONCE)) + 1) if len(pairs) else []
+
+    def as_frame(self, used: Ints) -> Frame:
+        """Return a frame in which body i is the one of pose used[i]."""
+        frame, number = self._scene.frame, self.body[used].tolist()
+        bodies = frame.bodies
+        placed = Bodies(
+            ids=np.arange(len(used), dtype=np.int32),
+            names=tuple(bodies.names[body] for body in number),
+            meshes=tuple(bodies.meshes[body] for body in number),
+            deformable=bodies.deformable[number],
+        )
+        vertices = tuple(frame.vertices[body] for body in number)
+        return dataclasses.replace(Frame.at_rest(placed, self.poses[used]), vertices=vertices)
+
+
+def batch_of(scene: Scene, poses: Floats, options: SetOptions) -> Batch:
+    """Return the answers for sets of poses (n, k, 4, 4)."""
+    moves = np.isin(scene.pairs.body_a, scene.moving) | np.isin(scene.pairs.body_b, scene.moving)
+    moving, resting = np.flatnonzero(moves), np.flatnonzero(~moves)
+    rest = _answers(scene, PosedPairs(scene, resting, NOTHING_MOVES), options) if len(resting) and len(poses) else None
+    step = max(1, min(PAIRS_AT_ONCE // max(1, len(moving)), LARGEST_NUMBER // max(1, len(moves))))
+    found = []
+    for start in range(0, max(1, len(poses)), step):
+        posed = PosedPairs(scene, moving, poses[start : start + step])
+        answers = _answers(scene, posed, options) if rest is None else _answers_beside(rest, scene, posed, options, resting)
+        found.append(
+            Batch.of(
+                posed.sets,
+                scene.pairs,
+                answers.rows,
+                options.rows,
+                answers.counters,
+                overlapping=answers.overlapping,
+                touching=answers.touching,
+                near=answers.near,
+                distance=answers.distance if options.distance else None,
+            )
+        )
+    return Batch.joined(found, Counters() if rest is None else rest.counters)
+
+
+def _answers(scene: Scene, posed: PosedPairs, options: SetOptions, limit: float = np.inf) -> SetAnswers:
+    """Return the answers of some sets; distances are the limit at most."""
+    rows, counters = _rows(scene, posed, options)
+    overlapping = NO_ROWS.pair
+    if options.solid:
+        decided = posed.sets_of(rows.pair) if options.rows == "any" else np.zeros(posed.sets, bool)
+        inside, overlapping = _parts_inside(posed, rows, ~decided)
+        rows = Rows.joined([rows, inside])
+        rows = rows.chosen(np.lexsort((rows.face_b, rows.face_a, rows.pair)))
+    touching, near = posed.sets_of(rows.pair[rows.kind > NEAR]), posed.sets_of(rows.pair)
+    if options.rows == "any":
+        rows = NO_ROWS
+        if options.clearance > 0.0:
+            near, work = _near_sets(scene, posed, near, options.clearance)
+            counters += work
+    distance = np.where(touching, 0.0, limit)
+    if options.distance:
+        counters += _write_distances(scene, posed, np.flatnonzero(~touching), distance, limit)
+    return SetAnswers(rows, overlapping, touching, near, distance, counters)
+
+
+def _answers_beside(rest: SetAnswers, scene: Scene, posed: PosedPairs, options: SetOptions, resting: Longs) -> SetAnswers:
+    """Return the answers of some sets, together with those of the pairs at rest."""
+    wanted = options
+    if rest.touching[0]:
+        wanted = wanted._replace(distance=False)
+    if rest.near[0] and options.rows == "any":
+        wanted = wanted._replace(clearance=0.0)
+    if rest.touching[0] and options.rows == "any":
+        some = np.ones(posed.sets, bool)
+        return SetAnswers(NO_ROWS, rest.overlapping, some, some, np.zeros(posed.sets), Counters())
+    found = _answers(scene, posed, wanted, float(rest.distance[0]))
+    count = len(scene.pairs.body_a)
+
+    def everywhere(pairs: Ints) -> Ints:
+        numbers: Ints = (np.arange(posed.sets)[:, None] * count + resting[pairs]).ravel().astype(np.int32)
+        return numbers
+
+    def in_all(pairs: Ints) -> Ints:
+        number, pair = np.divmod(pairs, max(1, len(posed.numbers)))
+        numbers: Ints = (number * count + posed.numbers[pair]).astype(np.int32)
+        return numbers
+
+    others = rest.rows.chosen(np.tile(np.arange(len(rest.rows.pair)), posed.sets))._replace(pair=everywhere(rest.rows.pair))
+    rows = in_order(found.rows._replace(pair=in_all(found.rows.pair)), others)
+    overlapping = np.concatenate([in_all(found.overlapping), everywhere(rest.overlapping)])
+    distance = np.minimum(found.distance, rest.distance[0])
+    return SetAnswers(rows, overlapping, found.touching | rest.touching[0], found.near | rest.near[0], distance, found.counters)
+
+
+def _rows(scene: Scene, posed: PosedPairs, options: SetOptions) -> tuple[Rows, Counters]:
+    """Return the rows that are wanted; for "any", one of each pair that touches."""
+    workers = scene.frame.workers
+    if options.rows == "any":
+        return find_rows_parallel(scene.forest, posed.pairs, 0.0, FIRST, workers)
+    if options.rows == "faces":
+        return find_rows_parallel(scene.forest, posed.pairs, options.clearance, ALL, workers)
+    rows, counters = find_rows_parallel(scene.forest, posed.pairs, 0.0, ALL if options.solid else WORST, workers)
+    if options.clearance == 0.0:
+        return rows, counters
+    others = pairs_without(rows, len(posed.pairs.shape_a))
+    gaps = posed.gaps(others[:, None]).ravel()
+    question = NearQuestion.within(options.clearance, ANY_NEAR)
+    near, work = find_nearest_rows_parallel(scene.forest, NearList(posed.pairs.chosen(others), gaps=gaps), question, workers)
+    return in_order(rows, near._replace(pair=others[near.pair])), counters + work
+
+
+def _near_sets(scene: Scene, posed: PosedPairs, known: Bools, clearance: float) -> tuple[Bools, Counters]:
+    """Return which sets have anything near; of some it is known."""
+    near, sets = known.copy(), np.flatnonzero(~known)
+    if len(sets) == 0 or len(posed.numbers) == 0:
+        return near, Counters()
+    question = NearQuestion.within(clearance, ANY_NEAR, len(posed.numbers))
+    found, counters = find_nearest_rows_parallel(scene.forest, posed.by_gaps(sets), question, scene.frame.workers)
+    near[sets[found.pair // len(posed.numbers)]] = True
+    return near, counters
+
+
+def _write_distances(scene: Scene, posed: PosedPairs, sets: Longs, distance: Floats, limit: float) -> Counters:
+    """Write the least distances of some sets that are below the limit."""
+    if len(sets) == 0 or len(posed.numbers) == 0:
+        return Counters()
+    question = NearQuestion(NEAREST, len(posed.numbers), limit)
+    found, counters = find_nearest_rows_parallel(scene.forest, posed.by_gaps(sets), question, scene.frame.workers)
+    distance[sets[found.pair // len(posed.numbers)]] = found.distance
+    return counters
+
+
+def _parts_inside(posed: PosedPairs, rows: Rows, sets: Bools) -> tuple[Rows, Ints]:
+    """Return the rows of parts of bodies inside others, in some sets, and the overlapping pairs.
+
+    `rows` are all rows of faces that touch in these sets.
+    """
+    chosen: Ints = np.flatnonzero(np.repeat(sets, len(posed.numbers))).astype(np.int32)
+    found, overlapping = [NO_ROWS], [NO_ROWS.pair]
+    for pairs in posed.pieces(posed.where_boxes_meet(chosen)):
+        used, place = np.unique(np.stack([posed.pairs.pose_a[pairs], posed.pairs.pose_b[pairs]]), return_inverse=True)
+        body_a, body_b = place.reshape(2, -1).astype(np.int32)
+        first, last = np.searchsorted(rows.pair, pairs), np.searchsorted(rows.pair, pairs, side="right")
+        solids = solid_rows(PairRows(body_a, body_b, first, last, rows.face_a, rows.face_b, rows.kind), posed.as_frame(used))
+        overlapping.append(pairs[solids.overlapping])
+        number = pairs[solids.pair]
+        found.append(Rows(number, solids.face_a, solids.face_b, solids.kind, np.zeros(len(number))))
+    return Rows.joined(found), np.concatenate(overlapping)
