@@ -34,6 +34,7 @@ from jostle.kernels.simd import (
 from jostle.kernels.structs import Record, Run, float32
 from jostle.methods.wide_tree.lanes import POINT_ROWS, in_every_lane
 from jostle.methods.wide_tree.relative_frame import FrameTransform
+from jostle.methods.wide_tree.tree import ROW, NodePair, TreeArrays
 
 SLACK = 128.0 * 2.0**-24
 
@@ -49,13 +50,14 @@ class CrossIntervals(Record):
 
 @kernel
 def set_up_cross_axis(
-    boxes_x: Any, start_x: int, axis_x: int, boxes_y: Any, start_y: int, axis_y: int, moved_y: Any, into_x: FrameTransform,
+    x: TreeArrays, y: TreeArrays, nodes: NodePair, axis_x: int, axis_y: int, moved_y: Any, into_x: FrameTransform,
     intervals: CrossIntervals,
 ) -> None:  # fmt: skip
     """Write the intervals of eight boxes of X and eight of Y.
 
     axis_x, axis_y: along which they are long; moved_y: Y's boxes in X's frame, by `into_x`.
     """
+    boxes_x, boxes_y, start_x, start_y = x.boxes, y.boxes, nodes.x * ROW, nodes.y * ROW
     after, last, matrix = (axis_x + 1) % 3, (axis_x + 2) % 3, into_x.matrix
     a, b = as_float64(matrix[3 * after + axis_y]), as_float64(matrix[3 * last + axis_y])
     along, across = in_every_lane(a), in_every_lane(-b)

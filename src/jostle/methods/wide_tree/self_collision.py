@@ -47,7 +47,7 @@ from jostle.methods.wide_tree.relative_frame import (
     move_boxes,
     turn_transforms,
 )
-from jostle.methods.wide_tree.tree import CROSSED, LANES, ROW, Tree, TreeArrays, is_oriented, open_tree, orientation_of
+from jostle.methods.wide_tree.tree import CROSSED, LANES, ROW, NodePair, Tree, TreeArrays, is_oriented, open_tree, orientation_of
 from jostle.report.packing import ALL, FACE_BITS, KIND_BITS
 from jostle.report.report import Counters
 
@@ -233,7 +233,7 @@ def _placed(tree: TreeArrays, work: SelfWork, node: int, other: int) -> Nodes:
     are_crossed = long > 0 and other_long > 0
     if are_crossed:
         into_node = turned.transforms.into_x
-        set_up_cross_axis(boxes, node * ROW, long - 1, boxes, other * ROW, other_long - 1, moved.y, into_node, work.crossed)
+        set_up_cross_axis(tree, tree, NodePair(node, other), long - 1, other_long - 1, moved.y, into_node, work.crossed)
     return Nodes(node, other, True, are_crossed)
 
 

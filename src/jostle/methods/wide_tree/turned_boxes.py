@@ -170,7 +170,7 @@ def _row_of(rotation: Rotation, row: int, p: Points64) -> Lanes64:
 
 
 @kernel(forceinline=True)
-def _round_bounds(eight: EightBoxes, bounds: Run[float64, Literal[48]], count: int) -> None:
+def _round_bounds(eight: EightBoxes, bounds: Any, count: int) -> None:
     """Write eight boxes from their bounds, rounded outward, and empty ones."""
     for k in range(3):
         f32x8_store(eight.boxes, LANES * k, rounded_down(f64x8_load(bounds, LANES * k)))

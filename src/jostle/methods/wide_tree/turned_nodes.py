@@ -39,7 +39,7 @@ def turned_boxes_that_meet(
     are_crossed = long_x > 0 and long_y > 0
     if are_crossed:
         into_x, crossed = turned.transforms.into_x, work.crossed
-        set_up_cross_axis(x.boxes, start_x, long_x - 1, y.boxes, start_y, long_y - 1, moved.y, into_x, crossed)
+        set_up_cross_axis(x, y, nodes, long_x - 1, long_y - 1, moved.y, into_x, crossed)
         left = np.uint64(0)
         for j in range(count):
             left |= in_byte(byte_of(meeting, j) & meeting_on_axis(crossed, j), j)
