@@ -23,6 +23,7 @@ from jostle.registry import METHODS
 from jostle.shapes import build
 from tests.contract.solid_scenes import COARSE_FAMILIES, FAMILIES, SIZES, facing
 from tests.methods.voxmap.prepared_once import prepare_each_mesh_once
+from tests.methods.wide_tree.turned import Turned
 from tests.oracle import solids
 from tests.oracle.kept_proofs import kept
 from tests.oracle.rows import world_vertices
@@ -49,6 +50,7 @@ CANDIDATES = {name: made() for name, made in METHODS.items()} | {
     "image_space, conservative": jostle.ImageSpace(conservative=True),
     "image_space, conservative, an accuracy": jostle.ImageSpace(conservative=True, accuracy=0.05, view="x"),
     "image_space, conservative, three axes": jostle.ImageSpace(conservative=True, resolution=48, view="axes"),
+    "wide_tree with every node turned": Turned(),
 }
 COARSE = 0.03  # of the size of the bodies: scenes for methods with a resolution of that kind
 
