@@ -34,7 +34,7 @@ def distance_if_nearer(a: Triangle, b: Triangle, clearance: float) -> float:
     """
     if bounds_squared_distance(triangle_bounds(a), triangle_bounds(b)) > clearance * clearance:
         return math.inf
-    return reported_distance(a, b)
+    return agreed_distance(a, b, closest_points_of_triangles(a, b).distance)
 
 
 distance_if_nearer_at = late_call(distance_if_nearer)

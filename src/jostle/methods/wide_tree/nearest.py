@@ -7,7 +7,7 @@ one on y; at first, from centre to centre. The trees are walked together from th
 2. `_bound_children`: bounds the distances of the others in the frames of both trees (`nearest_bounds.py`), eight at once.
 3. `_push_with_child`: pushes pairs of children that may be closer, those with the nearest boxes and centres on top. Ordered by the
    bounds alone, the search goes for the fattest boxes and takes up to twice as long.
-4. `_compare_leaves`: compares the faces of two leaves (`nearest_faces.py`). A closer pair is the new limit and the new arrow.
+4. `compare_near_leaves`: compares the faces of two leaves (`nearest_faces.py`). A closer pair is the new limit and the new arrow.
 
 The kernel works on a list of body pairs in groups of equal length. What it looks for (`Asked`):
 
@@ -74,18 +74,16 @@ from jostle.methods.wide_tree.nearest_work import (
     START,
     FaceOrder,
     NearestWork,
-    WaitingPair,
     open_nearest,
     open_order,
 )
-from jostle.methods.wide_tree.pair_work import EXACT_TEST
 from jostle.methods.wide_tree.relative_frame import BOTH_FRAMES, NO_FRAME, forget_turned, move_boxes, turn_transforms
 from jostle.methods.wide_tree.tree import CROSSED, ROW, NodePair, PlacedTree, TreeArrays, open_tree, orientation_of
 from jostle.report.packing import FACE_BITS, KIND_BITS
 
 DONE, OUT_OF_OPERATIONS, FULL_ROWS, FULL_STACK, SUSPICION = range(5)
 MOST_NEW = LANES * LANES  # stack entries that a node pair can add
-FACE_PRICE = 8  # operations of a face pair; a node pair is one
+FACES = 1 << (2 * FACE_BITS)  # more than any two faces, packed
 
 
 class TwoTrees(NamedTuple):
@@ -109,24 +107,26 @@ def search_nearest(
     `NearestWork`, where the rows are written.
     """
     work = open_nearest(addresses)
-    counts, group, pairs = work.counts, work.asked.group, shape_a.shape[0]
+    counts, best, mode, group, pairs = work.counts, work.best, work.asked.mode, work.asked.group, shape_a.shape[0]
     if counts.next_pair == START:
-        _start(work)
-    last = _operations_of(work) + operations
+        counts.next_pair = counts.is_open = counts.rows = counts.suspects = counts.operations = 0
+        counts.node_tests = counts.face_tests = counts.distance_tests = counts.triangle_tests = 0
+    last = counts.operations + operations
     while counts.next_pair < pairs:
         k = counts.next_pair
         if counts.rows == len(work.keys):
             return FULL_ROWS
         if k % group == 0 and counts.is_open == 0:
-            _start_group(work)
-        end = min(pairs, (k // group + 1) * group)
-        if counts.is_open != 0 or gaps.shape[0] == 0 or gaps[k] <= work.best.distance:
-            numbers = as_int64(shape_a[k]), as_int64(shape_b[k])
-            x = PlacedTree(open_tree(trees, numbers[0]), borrowed(poses[pose_a[k]]))
-            y = PlacedTree(open_tree(trees, numbers[1]), borrowed(poses[pose_b[k]]))
-            if work.asked.mode != LOWEST_TOUCHING:
-                numbers = 0, 0
-            two = TwoTrees(x, y, open_order(orders, numbers[0]), open_order(orders, numbers[1]))
+            best.distance, best.faces = (0.0, FACES) if mode == LOWEST_TOUCHING else (work.asked.limit, NONE)
+            best.kind = best.is_robust_only = 0
+        end = (k // group + 1) * group
+        if counts.is_open != 0 or gaps.shape[0] == 0 or gaps[k] <= best.distance:
+            a, b = as_int64(shape_a[k]), as_int64(shape_b[k])
+            x = PlacedTree(open_tree(trees, a), borrowed(poses[pose_a[k]]))
+            y = PlacedTree(open_tree(trees, b), borrowed(poses[pose_b[k]]))
+            if mode != LOWEST_TOUCHING:
+                a = b = 0
+            two = TwoTrees(x, y, open_order(orders, a), open_order(orders, b))
             swapped = x.arrays.frame.scale > y.arrays.frame.scale  # the larger extent has the smaller scale
             if swapped:
                 two = TwoTrees(y, x, two.faces_y, two.faces_x)
@@ -136,28 +136,12 @@ def search_nearest(
                 return why
             end = end if is_enough(work) else k + 1
         counts.next_pair = end
-        if end % group == 0 and work.best.face_a != NONE:
-            _write_row(work)
-            if work.asked.mode == FIRST_NEAREST:
-                counts.next_pair = pairs
+        if end % group == 0 and best.kind != 0:
+            work.keys[counts.rows] = (best.faces << KIND_BITS) | best.kind
+            work.pair_of_key[counts.rows], work.distance_of_key[counts.rows] = best.pair, best.distance
+            counts.rows += 1
+            counts.next_pair = pairs if mode == FIRST_NEAREST else end
     return DONE
-
-
-@kernel(forceinline=True)
-def _start(work: NearestWork) -> None:
-    """Reset all but the query number, with which the caches are tagged."""
-    counts = work.counts
-    counts.next_pair = counts.is_open = counts.rows = counts.suspects = 0
-    counts.node_tests = counts.face_tests = counts.distance_tests = counts.triangle_tests = 0
-
-
-@kernel(forceinline=True)
-def _start_group(work: NearestWork) -> None:
-    """Forget the faces of the last group."""
-    best = work.best
-    best.distance = 0.0 if work.asked.mode == LOWEST_TOUCHING else work.asked.limit
-    best.face_a = best.face_b = NONE
-    best.is_robust_only = 0
 
 
 @kernel(forceinline=True)
@@ -185,6 +169,18 @@ def _search_pair(work: NearestWork, two: TwoTrees, last: int) -> int:
     return why
 
 
+@kernel
+def _set_first_arrow(work: NearestWork) -> None:
+    """Point the arrow from centre to centre; along x where they coincide."""
+    between = point_from(work.placement.between, 0)
+    size = length(between)
+    if size == 0.0:
+        between, size = Vec3(1.0, between.y, between.z), 1.0
+    arrow = divided(between, size)
+    write_point_from(work.best.arrow, 0, arrow)
+    write_point_from(work.leaves.last_arrow, 0, arrow)
+
+
 @kernel(forceinline=True)
 def _walk(work: NearestWork, two: TwoTrees, last: int) -> int:
     """Compare the node pairs on the stack and below; return why it stopped."""
@@ -199,72 +195,24 @@ def _walk(work: NearestWork, two: TwoTrees, last: int) -> int:
             continue
         if counts.height == 0:
             return DONE
-        if _operations_of(work) >= last:
+        if counts.operations >= last:
             return OUT_OF_OPERATIONS
         if counts.height + MOST_NEW > len(stack):
             return FULL_STACK
         counts.height -= 1
         top = stack[counts.height]
-        nodes = NodePair(as_int64(top.x), as_int64(top.y))
-        if top.bound > work.limits.node_squared or (is_lowest and not _may_be_lower(work, two, nodes)):
+        if top.bound > work.limits.node_squared or (is_lowest and top.rank > as_float64(work.best.faces)):
             continue
         counts.node_tests += 1
+        counts.operations += 1
+        nodes = NodePair(as_int64(top.x), as_int64(top.y))
         if two.x.arrays.count[nodes.x] > 0 or two.y.arrays.count[nodes.y] > 0:
             counts.height = _push_children(work, two, nodes, counts.height)
-        else:
-            _compare_leaves(work, two.x, two.y, nodes)
-
-
-@kernel(forceinline=True)
-def _operations_of(work: NearestWork) -> int:
-    """Return the operations so far."""
-    counts = work.counts
-    return counts.node_tests + FACE_PRICE * counts.face_tests + EXACT_TEST * counts.triangle_tests
-
-
-@kernel(forceinline=True)
-def _write_row(work: NearestWork) -> None:
-    """Write the row of a group."""
-    best, counts = work.best, work.counts
-    work.keys[counts.rows] = (best.face_a << (FACE_BITS + KIND_BITS)) | (best.face_b << KIND_BITS) | best.kind
-    work.pair_of_key[counts.rows] = best.pair
-    work.distance_of_key[counts.rows] = best.distance
-    counts.rows += 1
-
-
-@kernel(forceinline=True)
-def _lowest_faces(work: NearestWork, two: TwoTrees, nodes: NodePair) -> int:
-    """Return the lowest faces of a and b below two nodes, packed in sorting order."""
-    of_x, of_y = as_int64(two.faces_x.lowest[nodes.x]), as_int64(two.faces_y.lowest[nodes.y])
-    return (of_y << FACE_BITS) | of_x if work.counts.swapped != 0 else (of_x << FACE_BITS) | of_y
-
-
-@kernel(forceinline=True)
-def _may_be_lower(work: NearestWork, two: TwoTrees, nodes: NodePair) -> bool:
-    """Return whether there may be faces below two nodes that are lower than the best."""
-    best = work.best
-    return best.face_a == NONE or _lowest_faces(work, two, nodes) < (best.face_a << FACE_BITS) | best.face_b
-
-
-@kernel
-def _set_first_arrow(work: NearestWork) -> None:
-    """Point the arrow from centre to centre; along x where they coincide."""
-    between = point_from(work.placement.between, 0)
-    size = length(between)
-    if size == 0.0:
-        between, size = Vec3(1.0, between.y, between.z), 1.0
-    arrow = divided(between, size)
-    write_point_from(work.best.arrow, 0, arrow)
-    write_point_from(work.leaves.last_arrow, 0, arrow)
-
-
-@kernel(forceinline=True)
-def _compare_leaves(work: NearestWork, x: PlacedTree, y: PlacedTree, nodes: NodePair) -> None:
-    """Compare the faces of two leaves, unless these are too far apart along the arrow."""
-    slot_x = slot_of_near_leaf(work, work.leaves_x, x, nodes.x, 1.0)
-    slot_y = slot_of_near_leaf(work, work.leaves_y, y, nodes.y, -1.0)
-    if not -work.leaves_y[slot_y].end - work.leaves_x[slot_x].end > work.limits.face:
-        compare_near_leaves(work, x, y, nodes, slot_x, slot_y)
+            continue
+        slot_x = slot_of_near_leaf(work, work.leaves_x, two.x, nodes.x, 1.0)
+        slot_y = slot_of_near_leaf(work, work.leaves_y, two.y, nodes.y, -1.0)
+        if not -work.leaves_y[slot_y].end - work.leaves_x[slot_x].end > work.limits.face:  # not too far apart along the arrow
+            compare_near_leaves(work, two.x, two.y, nodes, slot_x, slot_y)
 
 
 @kernel(forceinline=True)
@@ -393,15 +341,12 @@ def _push(work: NearestWork, two: TwoTrees, base: int, height: int, nodes: NodeP
     """Insert a node pair in the sorted stack from `base` on; return the height."""
     stack, k = work.stack, height
     if work.asked.mode == LOWEST_TOUCHING:
-        rank = as_float64(_lowest_faces(work, two, nodes))
+        a, b = as_int64(two.faces_x.lowest[nodes.x]), as_int64(two.faces_y.lowest[nodes.y])
+        rank = as_float64((b << FACE_BITS) | a if work.counts.swapped != 0 else (a << FACE_BITS) | b)
     while k > base and stack[k - 1].rank < rank:
-        _copy_pair(stack[k], stack[k - 1])
+        to, source = stack[k], stack[k - 1]
+        to.x, to.y, to.bound, to.rank = source.x, source.y, source.bound, source.rank
         k -= 1
     free = stack[k]
     free.x, free.y, free.bound, free.rank = nodes.x, nodes.y, bound, rank
     return height + 1
-
-
-@kernel(forceinline=True)
-def _copy_pair(to: WaitingPair, source: WaitingPair) -> None:
-    to.x, to.y, to.bound, to.rank = source.x, source.y, source.bound, source.rank

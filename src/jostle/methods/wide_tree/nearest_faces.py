@@ -51,15 +51,18 @@ from jostle.methods.wide_tree.nearest_bounds import MOST_TIES, aim, squared_gaps
 from jostle.methods.wide_tree.nearest_work import (
     ANY_NEAR,
     LOWEST_TOUCHING,
-    NONE,
     SLOTS,
     Candidate,
     FaceCorners,
     NearestWork,
     NearLeaf,
 )
+from jostle.methods.wide_tree.pair_work import EXACT_TEST
 from jostle.methods.wide_tree.relative_frame import NO_FRAME
 from jostle.methods.wide_tree.tree import NodePair, PlacedTree, TreeArrays
+from jostle.report.packing import FACE_BITS
+
+FACE_PRICE = 8  # operations of a face pair
 
 triangles_touch_at = late_call(triangles_touch)
 
@@ -69,6 +72,14 @@ class WorldFace(NamedTuple):
 
     corners: Triangle
     number: int
+
+
+class FacePair(NamedTuple):
+    """A face of a and a face of b, and both numbers as one, in sorting order."""
+
+    a: Triangle
+    b: Triangle
+    faces: int
 
 
 class Remaining(NamedTuple):
@@ -88,7 +99,8 @@ def slot_of_near_leaf(work: NearestWork, leaves: Rows[NearLeaf], tree: PlacedTre
         _fill_leaf(work, leaf, tree, node)
     if leaf.version != counts.version:
         leaf.version = counts.version
-        leaf.end = _end_of_leaf(work, leaf, times(sign, point_from(work.best.arrow, 0)))
+        _write_reach(work, leaf, times(sign, point_from(work.best.arrow, 0)), work.leaves.reach_x)
+        leaf.end = _largest(work.leaves.reach_x)
     return slot
 
 
@@ -138,13 +150,6 @@ def _along(p: Points64, arrow: Vec3, origin: Vec3) -> Lanes64:
     return f64x8_add(f64x8_add(x, y), f64x8_mul(f64x8_splat(arrow.z), f64x8_sub(p.z, f64x8_splat(origin.z))))
 
 
-@kernel
-def _end_of_leaf(work: NearestWork, leaf: NearLeaf, arrow: Vec3) -> float:
-    """Return how far a leaf reaches along an arrow."""
-    _write_reach(work, leaf, arrow, work.leaves.reach_x)
-    return _largest(work.leaves.reach_x)
-
-
 @kernel(forceinline=True)
 def _largest(eight: Any) -> float:
     """Return the largest of eight numbers."""
@@ -184,15 +189,16 @@ def compare_near_leaves(work: NearestWork, x: PlacedTree, y: PlacedTree, nodes: 
         chosen = work.candidates[remaining.nearest]
         face_x, face_y = _face(leaf_x, x.arrays, nodes.x, as_int64(chosen.i)), _face(leaf_y, y.arrays, nodes.y, as_int64(chosen.j))
         a, b, sign = (face_y, face_x, -1.0) if counts.swapped != 0 else (face_x, face_y, 1.0)
+        pair = FacePair(a.corners, b.corners, (a.number << FACE_BITS) | b.number)
         rest = remaining.candidates - 1
         if is_lowest:  # the exact test takes less time than a distance
-            if work.best.face_a == NONE or _is_lower(work, a, b):
-                _add_suspect(work, a, b)
+            _add_suspect(work, pair)
             _copy_candidate(chosen, work.candidates[rest])
             remaining = Remaining(rest, 0)
             continue
         counts.face_tests += 1
-        if compare_faces(work, a, b, sign):
+        counts.operations += FACE_PRICE
+        if compare_faces(work, pair, sign):
             if is_enough(work):
                 return
             counts.version += 1
@@ -258,13 +264,13 @@ def _copy_candidate(to: Candidate, source: Candidate) -> None:
 
 
 @kernel
-def compare_faces(work: NearestWork, a: WorldFace, b: WorldFace, sign: float) -> bool:
+def compare_faces(work: NearestWork, pair: FacePair, sign: float) -> bool:
     """Compare two faces with the closest so far; return whether the limits change.
 
-    a, b: faces of bodies a and b; sign -1: x is b.
+    sign -1: x is b.
     """
     best, counts, band = work.best, work.counts, work.placement.band
-    robust, on_a, on_b = closest_points_of_triangles(a.corners, b.corners)
+    robust, on_a, on_b = closest_points_of_triangles(pair.a, pair.b)
     arrow = minus(on_b, on_a)
     size = length(arrow)
     if size > 0.0:
@@ -276,7 +282,7 @@ def compare_faces(work: NearestWork, a: WorldFace, b: WorldFace, sign: float) ->
             write_point_from(best.arrow, 0, point_from(work.leaves.last_arrow, 0))
         return is_nearer
     if robust < best.distance - band and robust > band:
-        _keep(work, a, b, robust)
+        _keep(work, pair, robust)
         write_point_from(best.arrow, 0, point_from(work.leaves.last_arrow, 0))
         best.is_robust_only = 1
         return True
@@ -284,30 +290,24 @@ def compare_faces(work: NearestWork, a: WorldFace, b: WorldFace, sign: float) ->
     if best.is_robust_only != 0:
         best.is_robust_only = 0
         best.distance = settled_distance(work, best.corners, best.distance)
-    _write_corners(work.other, a, b)
+    _write_corners(work.other, pair.a, pair.b)
     distance, least = settled_distance(work, work.other, robust), best.distance
     if robust <= band:
-        _add_suspect(work, a, b)
-    if distance < least or (distance == least and _is_lower(work, a, b)):
-        _keep(work, a, b, distance)
+        _add_suspect(work, pair)
+    if distance < least or (distance == least and pair.faces < best.faces):
+        _keep(work, pair, distance)
     if distance < least:  # of a tie the arrow stays: leaves have their ends along it until the limits change
         write_point_from(best.arrow, 0, point_from(work.leaves.last_arrow, 0))
     counts.ties += int(math.isinf(work.asked.clearance))  # with a clearance, the answer is exact
     return distance < least or counts.ties == MOST_TIES + 1
 
 
-@kernel(forceinline=True)
-def _is_lower(work: NearestWork, a: WorldFace, b: WorldFace) -> bool:
-    """Return whether faces are lower than the closest so far; none are lower than NONE."""
-    return a.number < work.best.face_a or (a.number == work.best.face_a and b.number < work.best.face_b)
-
-
 @kernel
-def _add_suspect(work: NearestWork, a: WorldFace, b: WorldFace) -> None:
+def _add_suspect(work: NearestWork, pair: FacePair) -> None:
     """List two faces that may touch."""
     suspect = work.suspects[work.counts.suspects]
-    suspect.face_a, suspect.face_b = a.number, b.number
-    _write_corners(suspect.corners, a, b)
+    suspect.faces = pair.faces
+    _write_corners(suspect.corners, pair.a, pair.b)
     work.counts.suspects += 1
 
 
@@ -317,18 +317,18 @@ def test_suspects(work: NearestWork) -> None:
     best, counts = work.best, work.counts
     for k in range(counts.suspects):
         suspect = work.suspects[k]
+        if best.distance == 0.0 and suspect.faces >= best.faces:
+            continue
         a, b = triangle_from(suspect.corners.a, 0), triangle_from(suspect.corners.b, 0)
         counts.triangle_tests += 1
+        counts.operations += EXACT_TEST
         kind = triangles_touch_at(counts.exact_test, (a, b))
-        is_lower = best.distance > 0.0 or best.face_a == NONE or (suspect.face_a, suspect.face_b) < (best.face_a, best.face_b)
-        if kind == 0 or not is_lower:
-            continue
-        best.distance, best.pair, best.face_a, best.face_b, best.kind = 0.0, counts.next_pair, suspect.face_a, suspect.face_b, kind
-        best.is_robust_only = 0
-        _write_triangle(best.corners.a, a)
-        _write_triangle(best.corners.b, b)
-        if work.asked.mode != LOWEST_TOUCHING:
-            break
+        if kind != 0:
+            best.distance, best.pair, best.faces, best.kind = 0.0, counts.next_pair, suspect.faces, kind
+            best.is_robust_only = 0
+            _write_corners(best.corners, a, b)
+            if work.asked.mode != LOWEST_TOUCHING:
+                break
     counts.suspects = 0
 
 
@@ -336,28 +336,25 @@ def test_suspects(work: NearestWork) -> None:
 def is_enough(work: NearestWork) -> bool:
     """Return whether a group of pairs is decided: by any faces, or as nothing is nearer."""
     mode, best = work.asked.mode, work.best
-    return best.face_a != NONE and (mode == ANY_NEAR or (mode != LOWEST_TOUCHING and best.distance == 0.0))
+    return best.kind != 0 and (mode == ANY_NEAR or (mode != LOWEST_TOUCHING and best.distance == 0.0))
 
 
 @kernel
-def _keep(work: NearestWork, a: WorldFace, b: WorldFace, distance: float) -> None:
+def _keep(work: NearestWork, pair: FacePair, distance: float) -> None:
     """Make these faces the closest so far."""
     best = work.best
-    best.distance, best.pair, best.face_a, best.face_b, best.kind = distance, work.counts.next_pair, a.number, b.number, NEAR
-    _write_corners(best.corners, a, b)
+    best.distance, best.pair, best.faces, best.kind = distance, work.counts.next_pair, pair.faces, NEAR
+    _write_corners(best.corners, pair.a, pair.b)
 
 
 @kernel(forceinline=True)
-def _write_corners(corners: FaceCorners, a: WorldFace, b: WorldFace) -> None:
-    _write_triangle(corners.a, a.corners)
-    _write_triangle(corners.b, b.corners)
-
-
-@kernel(forceinline=True)
-def _write_triangle(numbers: Any, t: Triangle) -> None:
-    write_point_from(numbers, 0, t.p)
-    write_point_from(numbers, 3, t.q)
-    write_point_from(numbers, 6, t.r)
+def _write_corners(corners: FaceCorners, a: Triangle, b: Triangle) -> None:
+    write_point_from(corners.a, 0, a.p)
+    write_point_from(corners.a, 3, a.q)
+    write_point_from(corners.a, 6, a.r)
+    write_point_from(corners.b, 0, b.p)
+    write_point_from(corners.b, 3, b.q)
+    write_point_from(corners.b, 6, b.r)
 
 
 @kernel

@@ -27,6 +27,7 @@ from jostle.methods.wide_tree.search import ROW_ARRAYS, TreePairs, columns_of
 from jostle.methods.wide_tree.tree import LANES, Forest
 from jostle.report.assemble import Rows
 from jostle.report.contact_geometry import closest_of_faces
+from jostle.report.packing import FACE_BITS
 from jostle.report.report import Closest, Counters
 
 FIRST_STACK, FIRST_ROWS = 4096, 256
@@ -151,7 +152,7 @@ def closest_faces(forest: Forest, shape_a: int, shape_b: int, pose_a: Floats, po
     best = work.best[0]
     corners = best["corners"]
     triangle_a, triangle_b = corners["a"].reshape(3, 3).copy(), corners["b"].reshape(3, 3).copy()
-    found = float(best["distance"]), int(best["face_a"]), int(best["face_b"])
+    found = float(best["distance"]), *divmod(int(best["faces"]), 1 << FACE_BITS)
     WORKSPACES.give_back(work)
     return closest_of_faces(*found, triangle_a, triangle_b)
 

@@ -13,7 +13,7 @@ from jostle.methods.wide_tree.relative_frame import FrameTransforms, TurnedTrans
 SLOTS = 512  # of each cache of leaves
 MOST_FACE_PAIRS = 64  # of two leaves
 START = -1  # as `next_pair`: a new search
-NONE = -1  # as `face_a`: no faces so far
+NONE = -1  # as `faces`: none so far, and none are lower
 
 # What is wanted of each group of pairs: its nearest faces; of the first group that has some; any that are near; of each pair the
 # lowest that touch.
@@ -44,9 +44,8 @@ class Best(Record):
 
     distance: float64  # at first the limit
     pair: int64
-    face_a: int64  # NONE: no faces so far
-    face_b: int64
-    kind: int64  # NEAR, or that of faces that touch
+    faces: int64  # face a and face b, in sorting order
+    kind: int64  # NEAR, or that of faces that touch; 0: no faces so far
     is_robust_only: int64  # whether the distance is the robust one, and is still to be settled
     seen: float64  # of this body pair the least robust distance of faces so far, beyond the limit or not
     arrow: Run[float64, Literal[3]]
@@ -121,6 +120,7 @@ class Counts(Record):
     face_tests: int64
     distance_tests: int64
     triangle_tests: int64
+    operations: int64  # a node pair is one
 
 
 class NearLeaf(Record):
@@ -145,8 +145,7 @@ class Candidate(Record):
 class Suspect(Record):
     """Two faces that may touch."""
 
-    face_a: int64
-    face_b: int64
+    faces: int64
     corners: FaceCorners
 
 
