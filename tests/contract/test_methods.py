@@ -4,7 +4,6 @@ An exact method equals rational arithmetic row by row; that makes it equal to ev
 fails writes the world to a file that `jostle.World.load` reads, with meshes and poses at full precision.
 """
 
-import functools
 import itertools
 import math
 import tempfile
@@ -24,6 +23,7 @@ from tests.all_faces_behind import AllFacesBehind
 from tests.contract.scenes import SCENES
 from tests.oracle import rational
 from tests.oracle import rows as oracle
+from tests.oracle.kept_proofs import kept
 from tests.tiny import box, random_pose, random_soup
 
 CANDIDATES = {name: made() for name, made in METHODS.items()} | {
@@ -51,7 +51,7 @@ def fill(scene, method, seed):
     return world
 
 
-@functools.cache
+@kept
 def truth(scene, seed, clearance=0.0):
     """Rows [(body_a, body_b, face_a, face_b, kind)] by rational arithmetic."""
     world = fill(scene, None, seed)
@@ -120,7 +120,7 @@ def test_a_gap_equal_to_the_clearance_is_free(method):
     assert world.detect(clearance=np.nextafter(0.5, 1)).pairs.kind.tolist() == [jostle.Kind.NEAR]
 
 
-@functools.cache
+@kept
 def distances(scene, seed, clearance):
     """{(body_a, body_b): {(face_a, face_b): squared distance}} of all rows, by rational arithmetic."""
     faces = {body.id: oracle.triangles(body) for body in fill(scene, None, seed)}
