@@ -49,8 +49,17 @@ class _Tracer:
             if before is None or (places[before][0] in PLACES and places[before][1] == places[here][1]):
                 self.seen += 1
                 if self.seen == self.at:
+                    self._stop(frame)
                     self.handler()
+                    return None
         return self._step
+
+    @staticmethod
+    def _stop(frame):
+        """Trace no more: what is left of the call runs at its own speed."""
+        sys.settrace(None)
+        while frame is not None:
+            frame.f_trace, frame = None, frame.f_back
 
 
 def _raise():

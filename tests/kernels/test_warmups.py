@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-import jostle
 from jostle.errors import InputError
 from jostle.kernels.jit import JIT_DISABLED, Kernel
-from tests.architecture.test_kernel_style import names_used_by_python
+from tests.architecture.kernel_rules import findings
 
 pytestmark = pytest.mark.long
 
-SOURCES = Path(jostle.__file__).parent
 OTHERWISE_USED = {
     "jostle.geometry.morton.morton_code": "interpreted",
     "jostle.geometry.triangle_box.triangle_meets_box_sat": "has another name, for kernels",
@@ -43,11 +39,10 @@ for name, kernel in KERNELS.items():
 
 def kernels_that_python_calls() -> set[str]:
     found = set()
-    for file in SOURCES.rglob("*.py"):
-        parts = [*file.relative_to(SOURCES.parent).with_suffix("").parts]
-        module = importlib.import_module(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
-        values = map(vars(module).get, names_used_by_python(ast.parse(file.read_text(encoding="utf-8"))))
-        found |= {one.name for one in values if isinstance(one, Kernel)}
+    for file, rules in findings().items():
+        name = "jostle." + file.removesuffix(".py").replace("/", ".")
+        module = importlib.import_module(name.removesuffix(".__init__"))
+        found |= {one.name for one in map(vars(module).get, rules.used_by_python) if isinstance(one, Kernel)}
     return found
 
 

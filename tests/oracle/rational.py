@@ -11,7 +11,7 @@ common points, as the corners of its hull. Touching, kind and "beyond what is sh
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 TOUCHING = 2
@@ -34,6 +34,20 @@ def _whole_triangles(a: FloatTriangle, b: FloatTriangle) -> tuple[list[Point], l
     numbers, denominator = whole_numbers([x for triangle in (a, b) for corner in triangle for x in corner])
     points = [(numbers[k], numbers[k + 1], numbers[k + 2]) for k in range(0, 18, 3)]
     return points[:3], points[3:], denominator
+
+
+def _short_triangles(a: FloatTriangle, b: FloatTriangle) -> tuple[list[Point], list[Point]]:
+    """Two triangles moved so that one corner is the origin, and scaled: whole numbers as short as a power of two makes them."""
+    first, second, _ = _whole_triangles(a, b)
+    x, y, z = first[0]
+    points = [(p[0] - x, p[1] - y, p[2] - z) for p in (*first, *second)]
+    digits = 0
+    for p in points:
+        digits |= p[0] | p[1] | p[2]
+    zeros = (digits & -digits).bit_length() - 1
+    if zeros > 0:
+        points = [(p[0] >> zeros, p[1] >> zeros, p[2] >> zeros) for p in points]
+    return points[:3], points[3:]
 
 
 def _minus(p: Point, q: Point) -> Point:
@@ -80,22 +94,24 @@ def _longest_side(triangle: list[Point]) -> tuple[Point, Point]:
     return max(pairs, key=lambda pair: _dot(_minus(*pair), _minus(*pair)))
 
 
-def _half_spaces(triangle: list[Point]) -> list[Plane]:
-    """The closed triangle, or the segment or point that it has become, as an intersection of half-spaces."""
+def _half_spaces(triangle: list[Point]) -> Iterator[Plane]:
+    """The closed triangle, or the segment or point that it has become, as an intersection of half-spaces, made one by one."""
     a, b, c = triangle
+    axes: list[Point] = [(1, 0, 0), (0, 1, 0), (0, 0, 1)]
     normal = _cross(_minus(b, a), _minus(c, a))
     if any(normal):
-        planes = _both_sides(normal, a)
+        yield from _both_sides(normal, a)
         for start, end in ((a, b), (b, c), (c, a)):
-            planes.append(_half_space(_cross(normal, _minus(end, start)), start))
-        return planes
+            yield _half_space(_cross(normal, _minus(end, start)), start)
+        return
     start, end = _longest_side(triangle)
     along = _minus(end, start)
     if any(along):
-        planes = [_half_space(along, start), _half_space((-along[0], -along[1], -along[2]), end)]
-        axes: list[Point] = [(1, 0, 0), (0, 1, 0), (0, 0, 1)]
-        return planes + [plane for axis in axes for plane in _both_sides(_cross(along, axis), start)]
-    return [plane for axis in ((1, 0, 0), (0, 1, 0), (0, 0, 1)) for plane in _both_sides(axis, a)]
+        yield _half_space(along, start)
+        yield _half_space((-along[0], -along[1], -along[2]), end)
+        axes = [_cross(along, axis) for axis in axes]
+    for axis in axes:
+        yield from _both_sides(axis, start)
 
 
 def _clip(corners: list[Homogeneous], plane: Plane) -> list[Homogeneous]:
@@ -112,8 +128,8 @@ def _clip(corners: list[Homogeneous], plane: Plane) -> list[Homogeneous]:
         if (above < 0 < under) or (under < 0 < above):
             # above * before - under * corner has height 0; its weight must stay positive.
             s, t = (above, -under) if above > 0 else (-above, under)
-            x, y, z, w = (s * p + t * q for p, q in zip(before, corner, strict=True))
-            kept.append((x, y, z, w))
+            (x, y, z, w), (to_x, to_y, to_z, to_w) = before, corner
+            kept.append((s * x + t * to_x, s * y + t * to_y, s * z + t * to_z, s * w + t * to_w))
         if above >= 0:
             kept.append(corner)
     return kept
@@ -134,34 +150,34 @@ def _common(a: list[Point], b: list[Point]) -> list[Homogeneous]:
 
 def triangles_touch(a: FloatTriangle, b: FloatTriangle) -> bool:
     """Whether two closed triangles, however degenerate, share a point."""
-    first, second, _ = _whole_triangles(a, b)
-    return bool(_common(first, second))
+    return bool(_common(*_short_triangles(a, b)))
 
 
-def _strictly_inside(point: tuple[Fraction, ...], triangle: list[Point]) -> bool:
+def _strictly_inside(point: Homogeneous, triangle: list[Point], normal: Point) -> bool:
     """Whether a point of the triangle's plane lies in its relative interior: all three areas have the sign of the whole."""
+    x, y, z, w = point
     a, b, c = triangle
-    normal = _cross(_minus(b, a), _minus(c, a))
     for start, end in ((a, b), (b, c), (c, a)):
-        inward = _cross(normal, _minus(end, start))
-        if sum(n * (p - s) for n, p, s in zip(inward, point, start, strict=True)) <= 0:
+        nx, ny, nz, m = _half_space(_cross(normal, _minus(end, start)), start)
+        if nx * x + ny * y + nz * z + m * w <= 0:
             return False
     return True
 
 
 def kind(a: FloatTriangle, b: FloatTriangle) -> int:
     """0 apart; CROSSING when two non-degenerate triangles of different planes have a common relative interior point."""
-    first, second, _ = _whole_triangles(a, b)
+    first, second = _short_triangles(a, b)
     corners = _common(first, second)
     if not corners:
         return 0
-    normals = [_cross(_minus(t[1], t[0]), _minus(t[2], t[0])) for t in (first, second)]
-    if not any(normals[0]) or not any(normals[1]) or not any(_cross(normals[0], normals[1])):
+    normal_a, normal_b = (_cross(_minus(t[1], t[0]), _minus(t[2], t[0])) for t in (first, second))
+    if not any(normal_a) or not any(normal_b) or not any(_cross(normal_a, normal_b)):
         return TOUCHING  # degenerate, or parallel planes with a common point: coplanar
-    # The mean of the corners is in the relative interior of the common set; where the relative interiors of two convex sets
-    # meet, that is the intersection of the two relative interiors.
-    mean = tuple(sum((Fraction(p[k], p[3]) for p in corners), Fraction(0)) / len(corners) for k in range(3))
-    return CROSSING if _strictly_inside(mean, first) and _strictly_inside(mean, second) else TOUCHING
+    # A mean of the corners, here with their denominators as weights, is in the relative interior of the common set; where the
+    # relative interiors of two convex sets meet, that is the intersection of the two relative interiors.
+    x, y, z, w = (sum(values) for values in zip(*corners, strict=True))
+    mean = (x, y, z, w)
+    return CROSSING if _strictly_inside(mean, first, normal_a) and _strictly_inside(mean, second, normal_b) else TOUCHING
 
 
 def common_points(a: FloatTriangle, b: FloatTriangle) -> list[tuple[Fraction, Fraction, Fraction]]:
@@ -183,62 +199,58 @@ def touch_beyond_shared(a: FloatTriangle, b: FloatTriangle, shared: int) -> bool
     """
     if shared == 3:
         return True
-    first, second, _ = _whole_triangles(a, b)
+    first, second = _short_triangles(a, b)
     assert first[:shared] == second[:shared]
     hull = [first[0], first[shared - 1], first[shared - 1]]
-    planes = _half_spaces(hull)
+    planes = list(_half_spaces(hull))
     return any(nx * x + ny * y + nz * z + m * w < 0 for x, y, z, w in _common(first, second) for nx, ny, nz, m in planes)
 
 
-Vector = tuple[Fraction, Fraction, Fraction]
+Ratio = tuple[int, int]  # numerator, and a denominator that is positive
 
 
-def _fractions(triangle: FloatTriangle) -> list[Vector]:
-    return [(Fraction(p[0]), Fraction(p[1]), Fraction(p[2])) for p in triangle]
+def _corner_to_edge(off: Point, along: Point) -> Ratio:
+    """Squared distance of a corner to a segment, by the corner's place and the segment's end as seen from its start."""
+    length, over = _dot(along, along), _dot(off, along)
+    if over <= 0:
+        return _dot(off, off), 1
+    if over >= length:
+        rest = _minus(off, along)
+        return _dot(rest, rest), 1
+    return _dot(off, off) * length - over * over, length
 
 
-def _sub(p: Vector, q: Vector) -> Vector:
-    return p[0] - q[0], p[1] - q[1], p[2] - q[2]
-
-
-def _inner(p: Vector, q: Vector) -> Fraction:
-    return p[0] * q[0] + p[1] * q[1] + p[2] * q[2]
-
-
-def _point_segment(p: Vector, a: Vector, b: Vector) -> Fraction:
-    along, off = _sub(b, a), _sub(p, a)
-    length = _inner(along, along)
-    t = min(max(_inner(off, along) / length, Fraction(0)), Fraction(1)) if length else Fraction(0)
-    rest = (off[0] - t * along[0], off[1] - t * along[1], off[2] - t * along[2])
-    return _inner(rest, rest)
-
-
-def _line_line(a: Vector, b: Vector, c: Vector, d: Vector) -> Fraction | None:
-    """Squared distance of two segments where both inner points of closest approach exist."""
-    u, v, w = _sub(b, a), _sub(d, c), _sub(a, c)
-    uu, uv, vv, uw, vw = _inner(u, u), _inner(u, v), _inner(v, v), _inner(u, w), _inner(v, w)
-    det = uu * vv - uv * uv
-    if det == 0:
+def _line_to_line(u: Point, v: Point, w: Point) -> Ratio | None:
+    """Squared distance of two lines along u and v, w from start to start, where both feet lie on the segments."""
+    across = _cross(u, v)
+    area = _dot(across, across)
+    if area == 0 or not (0 <= -_dot(_cross(w, v), across) <= area and 0 <= -_dot(_cross(w, u), across) <= area):
         return None
-    s, t = (uv * vw - vv * uw) / det, (uu * vw - uv * uw) / det
-    if not (0 <= s <= 1 and 0 <= t <= 1):
-        return None
-    rest = (w[0] + s * u[0] - t * v[0], w[1] + s * u[1] - t * v[1], w[2] + s * u[2] - t * v[2])
-    return _inner(rest, rest)
+    return _dot(w, across) ** 2, area
 
 
-def _point_face(p: Vector, a: Vector, b: Vector, c: Vector) -> Fraction | None:
-    """Squared distance of a point to the plane of a triangle where its foot lies inside."""
-    u, v, w = _sub(b, a), _sub(c, a), _sub(p, a)
-    uu, uv, vv, uw, vw = _inner(u, u), _inner(u, v), _inner(v, v), _inner(u, w), _inner(v, w)
-    det = uu * vv - uv * uv
-    if det == 0:
+def _corner_to_face(off: Point, u: Point, v: Point, normal: Point, area: int) -> Ratio | None:
+    """Squared distance of a corner to the plane of a triangle with sides u and v, where its foot lies inside."""
+    s, t = _dot(_cross(off, v), normal), _dot(_cross(u, off), normal)
+    if area == 0 or s < 0 or t < 0 or s + t > area:
         return None
-    s, t = (vv * uw - uv * vw) / det, (uu * vw - uv * uw) / det
-    if s < 0 or t < 0 or s + t > 1:
-        return None
-    rest = (w[0] - s * u[0] - t * v[0], w[1] - s * u[1] - t * v[1], w[2] - s * u[2] - t * v[2])
-    return _inner(rest, rest)
+    return _dot(off, normal) ** 2, area
+
+
+def _distances(first: list[Point], second: list[Point]) -> Iterator[Ratio | None]:
+    for triangle, other in ((first, second), (second, first)):
+        a, b, c = triangle
+        u, v = _minus(b, a), _minus(c, a)
+        normal = _cross(u, v)
+        area = _dot(normal, normal)
+        sides = ((a, u), (b, _minus(c, b)), (c, _minus(a, c)))
+        for corner in other:
+            yield _corner_to_face(_minus(corner, a), u, v, normal, area)
+            for start, along in sides:
+                yield _corner_to_edge(_minus(corner, start), along)
+    for i, j in itertools.product(range(3), range(3)):
+        a, b = first[i - 1], second[j - 1]
+        yield _line_to_line(_minus(first[i], a), _minus(second[j], b), _minus(a, b))
 
 
 def squared_distance(a: FloatTriangle, b: FloatTriangle) -> Fraction:
@@ -246,14 +258,11 @@ def squared_distance(a: FloatTriangle, b: FloatTriangle) -> Fraction:
 
     Every candidate is the distance of two points of the triangles, and the closest pair is among the candidates.
     """
-    if triangles_touch(a, b):
+    first, second, denominator = _whole_triangles(a, b)
+    if _common(first, second):
         return Fraction(0)
-    first, second = _fractions(a), _fractions(b)
-    found: list[Fraction | None] = []
-    for one, other in ((first, second), (second, first)):
-        for p in one:
-            found.append(_point_face(p, *other))
-            found += [_point_segment(p, other[k - 1], other[k]) for k in range(3)]
-    for i, j in itertools.product(range(3), range(3)):
-        found.append(_line_line(first[i - 1], first[i], second[j - 1], second[j]))
-    return min(d for d in found if d is not None)
+    least, under = 1, 0
+    for found in _distances(first, second):
+        if found is not None and found[0] * under < least * found[1]:
+            least, under = found
+    return Fraction(least, under * denominator**2)
