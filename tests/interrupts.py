@@ -243,7 +243,12 @@ class Worlds:
         rows, workers = str(self.rng.choice(["any", "pairs", "faces"])), int(self.rng.integers(1, 3))
         if self.rng.integers(4) == 0:
             poses = np.repeat(poses, 40, axis=0)  # enough for threads
-        return lambda world: world.detect_many(poses, rows, workers)
+        options = {"clearance": float(self.rng.choice([0.0, 0.05])), "distance": bool(self.rng.integers(2))}
+        options["solid"] = self.rng.integers(4) == 0
+        bodies = None
+        if self.rng.integers(2):
+            bodies, poses = self.some_id(), poses[:, 0]
+        return lambda world: world.detect_many(poses, rows, workers, bodies=bodies, **options)
 
     def safe_step(self):
         return lambda world: world.safe_step(0.01)
@@ -390,7 +395,12 @@ class Pairs:
 
     def draw(self):
         self.poses = poses = random_pose(self.rng, 0.8), random_pose(self.rng, 0.8)
-        return "touches", lambda pair: pair.touches(*poses)
+        what = int(self.rng.integers(3))
+        if what == 0:
+            return "touches", lambda pair: pair.touches(*poses)
+        if what == 1:
+            return "touches with a clearance", lambda pair: pair.touches(*poses, clearance=0.1)
+        return "distance", lambda pair: pair.distance(*poses)
 
     @staticmethod
     def state_of(pair):
@@ -398,6 +408,7 @@ class Pairs:
 
     def check(self):
         assert self.world.touches(*self.poses) == self.reference.touches(*self.poses)
+        assert self.world.distance(*self.poses) == self.reference.distance(*self.poses)
 
 
 def subjects():

@@ -233,6 +233,12 @@ def calls():
             None,
             {"a": BOX, "b": BOX, "method": None, "pose_a": EYE, "pose_b": EYE},
         ),
+        "Pair.touches": (
+            lambda **given: jostle.Pair(BOX, BOX).touches(**given),
+            None,
+            {"pose_a": EYE, "pose_b": EYE, "clearance": 0.1},
+        ),
+        "Pair.distance": (lambda **given: jostle.Pair(BOX, BOX).distance(**given), None, {"pose_a": EYE, "pose_b": EYE}),
         "Pairwise": (
             lambda broad, narrow: world(Pairwise(broad, narrow), soft=False).detect(),
             None,
@@ -263,6 +269,18 @@ def calls():
             lambda world, **given: world.detect_many(**given),
             "wide_tree",
             {"poses": np.stack([EYE] * 3)[None], "rows": "pairs", "workers": 1},
+        ),
+        "detect_many of some": (
+            lambda world, **given: world.detect_many(**given),
+            "wide_tree",
+            {
+                "poses": np.stack([EYE] * 2)[None],
+                "bodies": ["a", "b"],
+                "rows": "any",
+                "clearance": 0.1,
+                "solid": False,
+                "distance": True,
+            },
         ),
         "World.distance": (lambda world, **given: world.distance(**given), "brute_force", {"a": "a", "b": "b"}),
         "prepare": (

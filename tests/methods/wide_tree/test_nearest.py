@@ -11,9 +11,10 @@ from jostle.geometry.pose import rotation_about, translation
 from jostle.geometry.rigid import transform_points
 from jostle.kernels.scratch import Workspaces
 from jostle.methods.brute_force.closest_faces import find_closest_faces
-from jostle.methods.wide_tree import nearest
+from jostle.methods.wide_tree import nearest_search
 from jostle.methods.wide_tree.build import build_tree
 from jostle.methods.wide_tree.nearest_bounds import MOST_TIES
+from jostle.methods.wide_tree.nearest_search import NearestWorkspace
 from jostle.methods.wide_tree.tree import Forest
 from jostle.shapes import build
 from tests.methods.plain.families import case
@@ -29,7 +30,7 @@ def by_tree(a, b, pose_a=IDENTITY, pose_b=IDENTITY):
 
 
 def closest_faces(tree_a, tree_b, pose_a, pose_b):
-    return nearest.closest_faces(Forest([tree_a, tree_b]), 0, 1, pose_a, pose_b)
+    return nearest_search.closest_faces(Forest([tree_a, tree_b]), 0, 1, pose_a, pose_b)
 
 
 def by_brute_force(a, b, pose_a=IDENTITY, pose_b=IDENTITY):
@@ -168,7 +169,7 @@ def test_of_many_ties_the_lowest_faces():
 def test_more_ties_than_are_settled():
     plate, turned = grid(110), rotation_about([1.0, 2.0, 3.0], 0.7)
     found = by_tree(plate, plate, turned, turned @ translation([0.001, 0.002, 1.0]))
-    assert nearest._workspaces.take().counts["ties"][0] > MOST_TIES
+    assert nearest_search.WORKSPACES.take().arrays["counts"]["ties"][0] > MOST_TIES
     assert found.distance == pytest.approx(1.0, rel=2.0**-45)
     assert np.linalg.norm(found.point_b - found.point_a) == pytest.approx(1.0, rel=1e-13)
 
@@ -260,18 +261,16 @@ def test_a_search_in_small_slices_and_on_a_small_stack_gives_the_same(monkeypatc
     pose = translation([1.7, 0.3, 0.2])
     whole = by_tree(a, b, IDENTITY, pose)
     calls = []
-    search = nearest.search_nearest
+    search = nearest_search.search_nearest
 
     def counted(*arguments):
         calls.append(0)
         return search(*arguments)
 
-    monkeypatch.setattr(
-        nearest, "run_in_slices", lambda step, state, operations: [0 for _ in iter(lambda: step(state, 1)[0], True)]
-    )
-    monkeypatch.setattr(nearest, "search_nearest", counted)
-    monkeypatch.setattr(nearest, "FIRST_STACK", 66)
-    monkeypatch.setattr(nearest, "_workspaces", Workspaces(nearest._Workspace))
+    monkeypatch.setattr(nearest_search, "OPERATIONS", 1)
+    monkeypatch.setattr(nearest_search, "search_nearest", counted)
+    monkeypatch.setattr(nearest_search, "FIRST_STACK", 66)
+    monkeypatch.setattr(nearest_search, "WORKSPACES", Workspaces(NearestWorkspace))
     sliced = by_tree(a, b, IDENTITY, pose)
     assert len(calls) > 20
     assert (sliced.distance, sliced.face_a, sliced.face_b) == (whole.distance, whole.face_a, whole.face_b)

@@ -5,9 +5,9 @@ costs least comes first, and decides as much as it can:
 
 1. `_rows`: faces that touch, of each pair as many as are wanted.
 2. `_parts_inside`: for solids, parts of bodies inside others, where boxes of bodies meet.
-3. `_near_sets`: which of the other sets have anything near.
-4. `_distances`: the least distance of each set that does not touch, by one search that shares it among the pairs of the set. Those
-   with the nearest boxes come first; those whose boxes are beyond the least distance so far are not searched.
+3. `_write_distances`: the least distance of each set that does not touch, by one search that shares it among the pairs of the set.
+   Those with the nearest boxes come first; those whose boxes are beyond the least distance so far are not searched.
+4. `_mark_near`: which of the sets have anything near, where distances do not decide it.
 """
 
 from __future__ import annotations
@@ -112,22 +112,31 @@ class PosedPairs:
         found[pairs // max(1, len(self.numbers))] = True
         return found
 
+    def pairs_of(self, sets: Longs) -> Longs:
+        """Return the pairs (sets, p) of some sets."""
+        return sets[:, None] * len(self.numbers) + np.arange(len(self.numbers))
+
     def gaps(self, pairs: Ints | Longs) -> Floats:
         """Return lower bounds of the distances of pairs (sets, p), a set per row."""
         lower, upper = self.boxes
         a, b = self.pairs.pose_a[pairs], self.pairs.pose_b[pairs]
-        squared, extent = np.zeros(pairs.shape), np.zeros((len(pairs), 1))
+        squared = np.zeros(pairs.shape)
         for k in range(3):
             gap = np.maximum(np.maximum(lower[a, k] - upper[b, k], lower[b, k] - upper[a, k]), 0.0)
             squared += gap * gap
-            highest = np.maximum(upper[a, k], upper[b, k]).max(axis=1, keepdims=True)
-            extent = np.maximum(extent, highest - np.minimum(lower[a, k], lower[b, k]).min(axis=1, keepdims=True))
-        bounds: Floats = np.sqrt(squared) - BOX_ROUNDING * extent
+        bounds: Floats = np.sqrt(squared) - self.rounding(pairs)[:, None]
         return bounds
+
+    def rounding(self, pairs: Ints | Longs) -> Floats:
+        """Return what rounding can make of a distance in pairs (sets, p), (sets,)."""
+        lower, upper = self.boxes
+        poses = np.concatenate([self.pairs.pose_a[pairs], self.pairs.pose_b[pairs]], axis=1)
+        extent: Floats = (upper[poses].max(axis=1) - lower[poses].min(axis=1)).max(axis=1)
+        return BOX_ROUNDING * extent
 
     def by_gaps(self, sets: Longs) -> NearList:
         """Return the pairs of some sets, those with the nearest boxes first in each."""
-        pairs = sets[:, None] * len(self.numbers) + np.arange(len(self.numbers))
+        pairs = self.pairs_of(sets)
         gaps = self.gaps(pairs)
         order = np.argsort(gaps, axis=1, kind="stable")
         chosen = np.take_along_axis(pairs, order, axis=1).ravel()
@@ -195,14 +204,13 @@ def _answers(scene: Scene, posed: PosedPairs, options: SetOptions, limit: float 
         rows = Rows.joined([rows, inside])
         rows = rows.chosen(np.lexsort((rows.face_b, rows.face_a, rows.pair)))
     touching, near = posed.sets_of(rows.pair[rows.kind > NEAR]), posed.sets_of(rows.pair)
-    if options.rows == "any":
-        rows = NO_ROWS
-        if options.clearance > 0.0:
-            near, work = _near_sets(scene, posed, near, options.clearance)
-            counters += work
     distance = np.where(touching, 0.0, limit)
     if options.distance:
         counters += _write_distances(scene, posed, np.flatnonzero(~touching), distance, limit)
+    if options.rows == "any":
+        rows = NO_ROWS
+        if options.clearance > 0.0:
+            counters += _mark_near(scene, posed, near, options, distance)
     return SetAnswers(rows, overlapping, touching, near, distance, counters)
 
 
@@ -252,15 +260,18 @@ def _rows(scene: Scene, posed: PosedPairs, options: SetOptions) -> tuple[Rows, C
     return in_order(rows, near._replace(pair=others[near.pair])), counters + work
 
 
-def _near_sets(scene: Scene, posed: PosedPairs, known: Bools, clearance: float) -> tuple[Bools, Counters]:
-    """Return which sets have anything near; of some it is known."""
-    near, sets = known.copy(), np.flatnonzero(~known)
+def _mark_near(scene: Scene, posed: PosedPairs, near: Bools, options: SetOptions, distance: Floats) -> Counters:
+    """Mark the sets that have anything near; of those marked it is known."""
+    sets, clearance = np.flatnonzero(~near), options.clearance
     if len(sets) == 0 or len(posed.numbers) == 0:
-        return near, Counters()
+        return Counters()
+    if options.distance:  # it decides, unless rounding does: faces that are near have boxes that are near, too
+        near[sets] = distance[sets] < clearance - posed.rounding(posed.pairs_of(sets))
+        sets = sets[~near[sets] & (distance[sets] < clearance)]
     question = NearQuestion.within(clearance, ANY_NEAR, len(posed.numbers))
     found, counters = find_nearest_rows_parallel(scene.forest, posed.by_gaps(sets), question, scene.frame.workers)
     near[sets[found.pair // len(posed.numbers)]] = True
-    return near, counters
+    return counters
 
 
 def _write_distances(scene: Scene, posed: PosedPairs, sets: Longs, distance: Floats, limit: float) -> Counters:
