@@ -16,7 +16,6 @@ from tests.oracle import rational
 from tests.values import triangles
 
 
-
 def written(pair) -> str:
     return "\n".join(" ".join(float(x).hex() for x in corner) for corner in pair)
 
