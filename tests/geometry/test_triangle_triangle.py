@@ -15,8 +15,6 @@ from jostle.geometry.triangle_triangle import adjacent_faces_touch, faces_touch,
 from tests.oracle import rational
 from tests.values import triangles
 
-PAIRS_PER_FAMILY = 25_000  # eight families: 200,000 pairs
-
 
 def written(pair) -> str:
     return "\n".join(" ".join(float(x).hex() for x in corner) for corner in pair)
@@ -183,6 +181,9 @@ FAMILIES = [
     crossing_edge_pairs,
 ]
 
+# Of 22 faults put into the kernels one at a time, these find the 20 that 25,000 pairs of each family find. Random pairs find one.
+PAIRS = dict.fromkeys(FAMILIES, 10_000) | {random_pairs: 2_000, degenerate_pairs: 20_000}
+
 
 def scaled_moved_and_nudged(pairs, rng):
     """Scale by 1e-9 … 1e9, move by up to 1e7, and nudge some coordinates by an ulp."""
@@ -203,7 +204,7 @@ def pairs_of(family, n, seed):
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
 def test_every_pair_agrees_with_the_oracle(family):
-    kinds = [check(pair) for pair in pairs_of(family, PAIRS_PER_FAMILY, seed=1)]
+    kinds = [check(pair) for pair in pairs_of(family, PAIRS[family], seed=1)]
     # The families are only worth their time if a good part touches.
     touching = sum(kind != 0 for kind in kinds) / len(kinds)
     assert touching > 0.18, touching
