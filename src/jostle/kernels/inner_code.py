@@ -6,6 +6,7 @@ there, so machine code of the callee itself would never run.
 
 from __future__ import annotations
 
+import inspect
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,6 +19,8 @@ Library: Any = codegen.JITCodeLibrary
 CompileResult: Any = compiler.CompileResult
 
 BITCODE = "bitcode"
+# Numba before 0.62 has LLVM's older managers of passes, one for each module.
+MANAGER_OF_MODULE = "llvm_module" in inspect.signature(codegen.CPUCodegen._function_pass_manager).parameters
 
 
 class InnerLibrary(Library):  # type: ignore[misc]
@@ -29,6 +32,9 @@ class InnerLibrary(Library):  # type: ignore[misc]
 
     def _optimize_functions(self, module: Any) -> None:
         """Run cheap passes, so that the code is small; the entry form gets them all."""
+        if MANAGER_OF_MODULE:
+            super()._optimize_functions(module)
+            return
         module.data_layout = self._codegen._data_layout
         for function in module.functions:
             if not function.is_declaration:
