@@ -26,7 +26,7 @@ from jostle.interface.frame import Bodies, Frame
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.cached_property import cached_property
 from jostle.methods.wide_tree.clearance import in_order, pairs_without
-from jostle.methods.wide_tree.nearest_search import NearList, NearQuestion, find_nearest_rows_parallel
+from jostle.methods.wide_tree.nearest_search import NO_GAPS, NearList, NearQuestion, find_nearest_rows_parallel
 from jostle.methods.wide_tree.nearest_work import ANY_NEAR, NEAREST
 from jostle.methods.wide_tree.parallel import find_rows_parallel
 from jostle.methods.wide_tree.search import TreePairs
@@ -85,6 +85,7 @@ class PosedPairs:
     def __init__(self, scene: Scene, numbers: Longs, poses: Floats) -> None:
         self._scene, self.numbers = scene, numbers
         frame, (self.sets, moved) = scene.frame, poses.shape[:2]
+        self._moved = moved
         count = len(frame)
         column = np.full(count, -1)
         column[scene.moving[:moved]] = np.arange(moved)
@@ -116,23 +117,31 @@ class PosedPairs:
         """Return the pairs (sets, p) of some sets."""
         return sets[:, None] * len(self.numbers) + np.arange(len(self.numbers))
 
+    @cached_property
+    def rounding(self) -> Floats:
+        """What rounding can make of a distance in each set (sets,)."""
+        lower, upper = self.boxes
+        count = len(self._scene.frame)
+        rests = np.ones(count, bool)
+        rests[self._scene.moving[: self._moved]] = False
+        shape = self.sets, self._moved, 3
+        low = np.minimum(lower[count:].reshape(shape).min(axis=1, initial=np.inf), lower[:count][rests].min(axis=0, initial=np.inf))
+        high = np.maximum(
+            upper[count:].reshape(shape).max(axis=1, initial=-np.inf), upper[:count][rests].max(axis=0, initial=-np.inf)
+        )  # fmt: skip
+        extent: Floats = (high - low).max(axis=1)
+        return BOX_ROUNDING * extent
+
     def gaps(self, pairs: Ints | Longs) -> Floats:
-        """Return lower bounds of the distances of pairs (sets, p), a set per row."""
+        """Return lower bounds of the distances of pairs."""
         lower, upper = self.boxes
         a, b = self.pairs.pose_a[pairs], self.pairs.pose_b[pairs]
         squared = np.zeros(pairs.shape)
         for k in range(3):
             gap = np.maximum(np.maximum(lower[a, k] - upper[b, k], lower[b, k] - upper[a, k]), 0.0)
             squared += gap * gap
-        bounds: Floats = np.sqrt(squared) - self.rounding(pairs)[:, None]
+        bounds: Floats = np.sqrt(squared) - self.rounding[pairs // len(self.numbers)]
         return bounds
-
-    def rounding(self, pairs: Ints | Longs) -> Floats:
-        """Return what rounding can make of a distance in pairs (sets, p), (sets,)."""
-        lower, upper = self.boxes
-        poses = np.concatenate([self.pairs.pose_a[pairs], self.pairs.pose_b[pairs]], axis=1)
-        extent: Floats = (upper[poses].max(axis=1) - lower[poses].min(axis=1)).max(axis=1)
-        return BOX_ROUNDING * extent
 
     def by_gaps(self, sets: Longs) -> NearList:
         """Return the pairs of some sets, those with the nearest boxes first in each."""
@@ -254,7 +263,7 @@ def _rows(scene: Scene, posed: PosedPairs, options: SetOptions) -> tuple[Rows, C
     if options.clearance == 0.0:
         return rows, counters
     others = pairs_without(rows, len(posed.pairs.shape_a))
-    gaps = posed.gaps(others[:, None]).ravel()
+    gaps = posed.gaps(others) if len(others) else NO_GAPS
     question = NearQuestion.within(options.clearance, ANY_NEAR)
     near, work = find_nearest_rows_parallel(scene.forest, NearList(posed.pairs.chosen(others), gaps=gaps), question, workers)
     return in_order(rows, near._replace(pair=others[near.pair])), counters + work
@@ -266,7 +275,7 @@ def _mark_near(scene: Scene, posed: PosedPairs, near: Bools, options: SetOptions
     if len(sets) == 0 or len(posed.numbers) == 0:
         return Counters()
     if options.distance:  # it decides, unless rounding does: faces that are near have boxes that are near, too
-        near[sets] = distance[sets] < clearance - posed.rounding(posed.pairs_of(sets))
+        near[sets] = distance[sets] < clearance - posed.rounding[sets]
         sets = sets[~near[sets] & (distance[sets] < clearance)]
     question = NearQuestion.within(clearance, ANY_NEAR, len(posed.numbers))
     found, counters = find_nearest_rows_parallel(scene.forest, posed.by_gaps(sets), question, scene.frame.workers)
