@@ -24,6 +24,7 @@ from jostle.methods.voxmap.method import Voxmap
 from jostle.methods.wide_tree.pair import Pair
 from jostle.registry import DEFAULT_METHOD
 from jostle.shapes.build import box, icosphere
+from jostle.shapes.build import cone as build_cone
 from jostle.shapes.mesh import Mesh
 from jostle.world.world import World
 
@@ -72,6 +73,10 @@ def _collide() -> None:
     world.set_poses(np.eye(4)[None].repeat(3, axis=0))
     assert len(world.detect().ended) == 2
     world.detect(clearance=0.1)
+    cone = world.add(build_cone(face_count=40), deformable=True)  # of slivers: its nodes are turned
+    world.detect()
+    cone.vertices = 1.01 * cone.vertices
+    world.detect()
 
 
 @warms("collision by rendering")
@@ -182,6 +187,7 @@ def _octree_update() -> None:
 @warms("distances")
 def _distance() -> None:
     functions.distance(_tetrahedron(), _tetrahedron(2.0), method=DEFAULT_METHOD)
+    functions.collide(_tetrahedron(), _tetrahedron(), rows="first", clearance=0.1, method=DEFAULT_METHOD)
 
 
 @warms("the face octree")

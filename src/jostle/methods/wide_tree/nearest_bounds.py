@@ -38,6 +38,7 @@ from jostle.methods.wide_tree.relative_frame import (
     matrix_in,
     row_of,
     set_up_row,
+    vector_of,
     world_padding,
 )
 from jostle.methods.wide_tree.tree import PlacedTree, TreeArrays, TreeFrame, is_oriented
@@ -163,7 +164,7 @@ def _float32_or_infinite(value: float) -> float:
 @kernel(forceinline=True)
 def turn_arrow(arrow: Any, tree: TreeArrays, rotation: int, out: Any) -> None:
     """Write an arrow under a rotation of boxes."""
-    given = row_of(arrow, 0)
+    given = vector_of(arrow)
     for k in range(3):
         out[k] = dot(row_of(tree.rotations[rotation].rows, k), given) if rotation > 0 else arrow[k]
 

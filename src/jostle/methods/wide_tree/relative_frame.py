@@ -200,7 +200,7 @@ def _turn_transform(
         row = Vec3(as_float64(i == 0), as_float64(i == 1), as_float64(i == 2))
         if rotation_to > 0:
             row = row_of(to.rotations[rotation_to].rows, i)
-        row, shift = _times_matrix(row, transform.matrix), dot(row, row_of(transform.shift, 0))
+        row, shift = _times_matrix(row, transform.matrix), dot(row, vector_of(transform.shift))
         for j in range(3):
             out.matrix[3 * i + j] = dot(row, row_of(source.rotations[rotation].rows, j)) if rotation > 0 else row[j]
             out.absolute[3 * i + j] = abs(out.matrix[3 * i + j])
@@ -212,6 +212,12 @@ def _turn_transform(
 def row_of(matrix: Any, i: int) -> Vec3:
     """Return a row of a matrix of float32."""
     return Vec3(as_float64(matrix[3 * i]), as_float64(matrix[3 * i + 1]), as_float64(matrix[3 * i + 2]))
+
+
+@kernel(forceinline=True)
+def vector_of(numbers: Any) -> Vec3:
+    """Return three float32 numbers."""
+    return Vec3(as_float64(numbers[0]), as_float64(numbers[1]), as_float64(numbers[2]))
 
 
 @kernel(forceinline=True)
