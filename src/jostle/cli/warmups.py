@@ -73,7 +73,7 @@ def _collide() -> None:
     world.set_poses(np.eye(4)[None].repeat(3, axis=0))
     assert len(world.detect().ended) == 2
     world.detect(clearance=0.1)
-    cone = world.add(build_cone(face_count=40), deformable=True)  # of slivers: its nodes are turned
+    cone = world.add(build_cone(face_count=300), deformable=True)  # of slivers: its nodes are turned
     world.detect()
     cone.vertices = 1.01 * cone.vertices
     world.detect()

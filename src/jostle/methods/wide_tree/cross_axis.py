@@ -32,7 +32,7 @@ from jostle.kernels.simd import (
     f32x8_sub,
 )
 from jostle.kernels.structs import Record, Run, float32
-from jostle.methods.wide_tree.lanes import POINT_ROWS, in_every_lane
+from jostle.methods.wide_tree.lanes import POINT_ROWS, Boxes8, boxes_at, in_every_lane
 from jostle.methods.wide_tree.relative_frame import FrameTransform
 from jostle.methods.wide_tree.tree import ROW, NodePair, TreeArrays
 
@@ -61,14 +61,13 @@ def set_up_cross_axis(
     after, last, matrix = (axis_x + 1) % 3, (axis_x + 2) % 3, into_x.matrix
     a, b = as_float64(matrix[3 * after + axis_y]), as_float64(matrix[3 * last + axis_y])
     along, across = in_every_lane(a), in_every_lane(-b)
-    middle = f32x8_multiply_add(
-        _middles(boxes_x, start_x + LANES * after), across, f32x8_mul(_middles(boxes_x, start_x + LANES * last), along)
-    )
+    near, far = boxes_at(boxes_x, start_x), boxes_at(moved_y, 0)
+    middle = f32x8_multiply_add(_middle(near, after), across, f32x8_mul(_middle(near, last), along))
     reach = f32x8_mul(_halves(boxes_x, start_x + LANES * last), in_every_lane(abs(a)))
     reach = f32x8_multiply_add(_halves(boxes_x, start_x + LANES * after), in_every_lane(abs(b)), reach)
     f32x8_store(intervals.low_x, 0, f32x8_sub(middle, reach))
     f32x8_store(intervals.high_x, 0, f32x8_add(middle, reach))
-    middle = f32x8_multiply_add(_middles(moved_y, LANES * after), across, f32x8_mul(_middles(moved_y, LANES * last), along))
+    middle = f32x8_multiply_add(_middle(far, after), across, f32x8_mul(_middle(far, last), along))
     ratio = abs(a) + abs(b) + as_float64(into_x.absolute[3 * axis_x + axis_y])
     reach = in_every_lane(as_float64(into_x.padding) * (abs(a) + abs(b)) + SLACK * ratio)
     for step in range(1, 3):
@@ -80,9 +79,9 @@ def set_up_cross_axis(
 
 
 @kernel(forceinline=True)
-def _middles(boxes: Any, row: int) -> Singles:
+def _middle(boxes: Boxes8, axis: int) -> Singles:
     """Return one coordinate of the middles of eight boxes."""
-    return f32x8_mul(f32x8_add(f32x8_load(boxes, row), f32x8_load(boxes, row + POINT_ROWS)), in_every_lane(0.5))
+    return f32x8_mul(f32x8_add(boxes.lower[axis], boxes.upper[axis]), in_every_lane(0.5))
 
 
 @kernel(forceinline=True)

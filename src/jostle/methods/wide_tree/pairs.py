@@ -173,7 +173,7 @@ def _meeting_faces(pair: BodyPair, work: PairWork, nodes: NodePair, meeting: np.
     """Return which faces of two leaves have boxes that meet: with face j of Y in byte j."""
     near = np.uint64(0)
     for j in range(-as_int64(pair.y.arrays.count[nodes.y])):
-        near |= in_byte(_meeting_boxes(pair, work, nodes, meeting, j), j)
+        near |= in_byte(np.uint32(_meeting_boxes(pair, work, nodes, meeting, j)), j)
     return near
 
 

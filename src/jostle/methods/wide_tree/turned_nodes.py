@@ -42,7 +42,7 @@ def turned_boxes_that_meet(
         set_up_cross_axis(x, y, nodes, long_x - 1, long_y - 1, moved.y, into_x, crossed)
         left = np.uint64(0)
         for j in range(count):
-            left |= in_byte(byte_of(meeting, j) & meeting_on_axis(crossed, j), j)
+            left |= in_byte(np.uint32(byte_of(meeting, j) & meeting_on_axis(crossed, j)), j)
         meeting = left
         if meeting == 0:
             return meeting, True
@@ -52,5 +52,5 @@ def turned_boxes_that_meet(
     for j in range(count):
         mask = byte_of(meeting, j)
         if mask != 0:
-            left |= in_byte(mask & boxes_meet(boxes, box_in_lane(y.boxes, start_y + j)), j)
+            left |= in_byte(np.uint32(mask & boxes_meet(boxes, box_in_lane(y.boxes, start_y + j))), j)
     return left, are_crossed
