@@ -84,7 +84,7 @@ def peers(
     from jostle.bench.machine import describe_machine
     from jostle.bench.markdown import as_markdown
     from jostle.bench.peers import PEERS
-    from jostle.bench.run import Bench
+    from jostle.bench.run import ROW_SECONDS, Bench
     from jostle.bench.table import as_json
     from jostle.kernels.compile_setting import check_numba
     from jostle.registry import method_without_options, name_of
@@ -105,7 +105,9 @@ def peers(
     print_machine(console, machine)
     cases, of_kinds = _cases(scenarios, kind, meshes, quick)
     with progress_bar(console) as show:
-        run = Bench(chosen, rounds or (3 if quick else 15), chosen_method, lambda what, done, steps: show(done, what, steps))
+        row_seconds = ROW_SECONDS / 5.0 if quick else ROW_SECONDS
+        rounds = rounds or (3 if quick else 15)
+        run = Bench(chosen, rounds, chosen_method, lambda what, done, steps: show(done, what, steps), row_seconds)
         run.run(cases, lambda result: _print_result(console, run.result, result, of_kinds, name_of(chosen_method)))
     command = shlex.join(["jostle", *sys.argv[1:]])
     compared = kinds_table.compared(run.result.cases, name_of(chosen_method))

@@ -83,7 +83,7 @@ def _organic(sizes: Sizes, folder: Path | None = None) -> list[Part]:
         Part(f"blob of {middle:,}", (*TWO_BODIES, NEAREST, WITHIN), partial(_blob, middle)),
         Part(f"blob of {large:,}", (ALL, FIRST, DISTANCE), partial(_blob, large), poses=sizes.few_poses),
         Part(f"blob of {huge:,}", (ALL, DISTANCE), partial(_blob, huge), poses=sizes.few_poses),
-        Part("blobs, deforming", (DEFORM,), partial(_blob, middle)),
+        Part("blobs, deforming", (DEFORM, SELF), partial(_blob, middle)),
     ]
 
 
