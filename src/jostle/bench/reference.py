@@ -1,38 +1,48 @@
 """The exact answers that contestants are checked against, computed without trees.
 
-Face pairs: a uniform grid over the boxes of all faces, then jostle's exact triangle test on world vertices. Distances: the
-search of `brute_force` over the faces within a first upper bound. The grid, the exact test and the search are themselves
-tested against rational arithmetic. A pair of blobs takes 0.02 to 0.2 s.
+Face pairs: a uniform grid over the boxes of all faces, then jostle's exact triangle test on world vertices. A pair of blobs
+takes 0.02 to 0.2 s. Two bodies at many poses, crowds of the kinds and distances: `reference_pairs.py`. The grid, the exact test and
+the searches of `brute_force` are themselves tested against rational arithmetic.
 """
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+import hashlib
+from collections.abc import Callable, Iterator
+from typing import Any
 
-from jostle._types import Floats, Ints, Longs
+import numpy as np
+
+from jostle._types import Floats, Longs
 from jostle.bench.case import Case, Found, Job, Peer
+from jostle.bench.reference_distance import distance_of
+from jostle.bench.reference_pairs import Placed, those_that_touch, touching_faces
 from jostle.bench.reference_time import first_time
 from jostle.broad_phase.uniform_grid import UniformGrid
 from jostle.broad_phase.volumes import Volumes
-from jostle.geometry.aabb import face_boxes
 from jostle.geometry.rigid import transform_points
-from jostle.geometry.triangle_triangle import faces_touch
-from jostle.kernels.arrays import read_only_view
-from jostle.kernels.jit import kernel
-from jostle.methods.brute_force.closest_faces import find_closest_faces
 from jostle.shapes.mesh import Mesh
+
+Memory = dict[bytes, Any]
+"""The last truth of a crowd or of poses: cases that follow each other often differ in their question alone."""
 
 
 class Reference(Peer):
     """The reference as a contestant, so that it runs in its own process."""
 
+    def __init__(self) -> None:
+        self._memory: Memory = {}
+
     def _jobs(self, case: Case, *_settings: str) -> dict[str, Job]:
-        return {"exact": Job(lambda frame: exact_answer(case, frame), lambda answer: answer)}
+        return {"exact": Job(lambda frame: exact_answer(case, frame, self._memory), lambda answer: answer)}
 
 
-def exact_answer(case: Case, frame: int) -> Found:
+def exact_answer(case: Case, frame: int, memory: Memory | None = None) -> Found:
     """Return the truth of one frame: face rows, flags or a value."""
+    if case.job == "poses":
+        return _answer_of_poses(case, {} if memory is None else memory)
+    if case.job == "crowd":
+        return Found("rows", _remembered(case, frame, _touching_in_crowd, {} if memory is None else memory))
     if case.question == "distance":
         return Found.value(_distance(case, frame))
     if case.question == "time":
@@ -44,74 +54,78 @@ def exact_answer(case: Case, frame: int) -> Found:
     return Found("rows", _touching(case, frame, poses))
 
 
-@kernel
-def _keep_touching(vertices: Floats, faces: Ints, face_a: Ints, face_b: Ints, touching: NDArray[np.bool_]) -> None:
-    """Write for each face pair (k,) whether they share a point."""
-    for k in range(face_a.shape[0]):
-        touching[k] = faces_touch(vertices, faces, face_a[k], vertices, faces, face_b[k]) != 0
-
-
 def _touching(case: Case, frame: int, poses: Floats) -> Longs:
     """Return sorted (k,4) body_a, body_b, face_a, face_b of all touching faces."""
-    count = len(case.mesh_of_body)
-    placed = [transform_points(poses[body], case.local_vertices(body, frame)) for body in range(count)]
-    faces = [case.mesh(body)[1] for body in range(count)]
-    kept = _faces_in_common_box(placed, faces) if count == 2 else [np.arange(len(each)) for each in faces]
-    if sum(len(each) > 0 for each in kept) < (1 if case.itself else 2):
-        return np.empty((0, 4), np.int64)
-    starts = np.cumsum([0, *(len(vertices) for vertices in placed)])[:-1]
-    all_vertices = np.vstack(placed)
-    chosen = [faces[body][kept[body]] + starts[body] for body in range(count)]
-    all_faces = np.ascontiguousarray(np.vstack(chosen), np.int32)
-    body = np.repeat(np.arange(count), [len(each) for each in kept])
-    face = np.concatenate(kept)
-    lower, upper = face_boxes(read_only_view(all_vertices), read_only_view(all_faces))
-    pairs = UniformGrid().start(len(all_faces)).find(Volumes(lower, upper))
+    bodies = [Placed(transform_points(pose, case.local_vertices(k, frame)), case.mesh(k)[1]) for k, pose in enumerate(poses)]
+    if len(bodies) == 2:
+        return Found.of_bodies([(0, 1, *touching_faces(*bodies).T)]).data
+    starts = np.cumsum([0, *(len(each.vertices) for each in bodies)])[:-1]
+    faces = np.vstack([each.faces + start for each, start in zip(bodies, starts, strict=True)])
+    together = Placed(np.vstack([each.vertices for each in bodies]), np.ascontiguousarray(faces, np.int32))
+    count = [len(each.faces) for each in bodies]
+    body, face = np.repeat(np.arange(len(bodies)), count), np.concatenate([np.arange(each) for each in count])
+    pairs = UniformGrid().start(len(faces)).find(Volumes(*together.boxes()))
     a, b = pairs.body_a.astype(np.int64), pairs.body_b.astype(np.int64)
     if case.itself:
         welded = Mesh(*case.mesh(0)).welded_faces  # of the undeformed mesh: deforming welds nothing
         wanted = ~(welded[a][:, :, None] == welded[b][:, None, :]).any(axis=(1, 2))
     else:
         wanted = body[a] != body[b]
-    a, b = a[wanted], b[wanted]
-    touching = np.zeros(len(a), bool)
-    _keep_touching(read_only_view(all_vertices), read_only_view(all_faces), a, b, touching)
-    a, b = a[touching], b[touching]
+    a, b = those_that_touch(together, together, a[wanted], b[wanted])
     rows = np.stack([body[a], body[b], face[a], face[b]], axis=1)
     return rows[np.lexsort(rows.T[::-1])]
 
 
-def _faces_in_common_box(placed: list[Floats], faces: list[Ints]) -> list[Longs]:
-    """Return each body's faces that reach into the intersection of both boxes."""
-    boxes = [face_boxes(read_only_view(v), read_only_view(f)) for v, f in zip(placed, faces, strict=True)]
-    lower = np.maximum(*(each[0].min(axis=0) for each in boxes))
-    upper = np.minimum(*(each[1].max(axis=0) for each in boxes))
-    return [np.flatnonzero(((high >= lower) & (low <= upper)).all(axis=1)) for low, high in boxes]
-
-
 def _distance(case: Case, frame: int) -> float:
     """Return the distance of two bodies."""
-    placed = [transform_points(case.poses[frame, body], case.mesh(body)[0]) for body in range(2)]
-    faces = [case.mesh(body)[1] for body in range(2)]
-    bound = _some_distance(placed[0], placed[1])
-    # Only faces whose boxes come within the bound of the other body's box can be the closest.
-    near = []
-    for own in range(2):
-        low, high = face_boxes(read_only_view(placed[own]), read_only_view(faces[own]))
-        other_low, other_high = placed[1 - own].min(axis=0), placed[1 - own].max(axis=0)
-        gap = np.maximum(np.maximum(low - other_high, other_low - high), 0.0)
-        near.append(np.ascontiguousarray(faces[own][np.linalg.norm(gap, axis=1) <= bound * (1.0 + 1e-9)]))
-    return float(find_closest_faces(placed[0], near[0], placed[1], near[1]).distance)
+    a, b = (_placed(case, body, case.poses[frame, body]) for body in range(2))
+    return distance_of(a, b)
 
 
-def _some_distance(points_a: Floats, points_b: Floats) -> float:
-    """Return an upper bound of the distance by alternating nearest vertices."""
-    a = points_a[np.argmin(np.linalg.norm(points_a - points_b.mean(axis=0), axis=1))]
-    best = np.inf
-    while True:
-        b = points_b[np.argmin(np.linalg.norm(points_b - a, axis=1))]
-        a = points_a[np.argmin(np.linalg.norm(points_a - b, axis=1))]
-        distance = float(np.linalg.norm(a - b))
-        if distance >= best:
-            return best
-        best = distance
+def _placed(case: Case, body: int, pose: Floats) -> Placed:
+    vertices, faces = case.mesh(body)
+    return Placed(transform_points(pose, vertices), faces)
+
+
+def _answer_of_poses(case: Case, memory: Memory) -> Found:
+    """Return the truth of two bodies at each pose of the second."""
+    ask = _touching_at_poses if case.question in ("faces", "any") else _distances_at_poses
+    answers = _remembered(case, 0, ask, memory)
+    return Found.of_poses(case, [len(face_a) for face_a, _ in answers] if case.question == "any" else answers)
+
+
+def _remembered(case: Case, frame: int, ask: Callable[[Case, int], Any], memory: Memory) -> Any:
+    """Return what a function finds, from memory where it found it last."""
+    content = hashlib.blake2b(f"{ask.__name__} {frame} {case.mesh_of_body}".encode())
+    for array in (case.poses, *(array for mesh in case.meshes for array in mesh)):
+        content.update(array.tobytes())
+    key = content.digest()
+    if key not in memory:
+        memory.clear()
+        memory[key] = ask(case, frame)
+    return memory[key]
+
+
+def _at_poses(case: Case) -> Iterator[tuple[Placed, Placed]]:
+    """Yield both bodies at each pose of the second."""
+    rest = _placed(case, 0, case.poses[0, 0])
+    for pose in case.poses[:, 1]:
+        yield rest, _placed(case, 1, pose)
+
+
+def _touching_at_poses(case: Case, _frame: int) -> list[Longs]:
+    return [touching_faces(*bodies).T for bodies in _at_poses(case)]
+
+
+def _distances_at_poses(case: Case, _frame: int) -> list[float]:
+    return [distance_of(*bodies) for bodies in _at_poses(case)]
+
+
+def _touching_in_crowd(case: Case, frame: int) -> Longs:
+    """Return sorted rows (k,4) of many bodies, each pair on its own."""
+    bodies = [_placed(case, body, pose) for body, pose in enumerate(case.poses[frame])]
+    lower, upper = (np.array([end(body.vertices, axis=0) for body in bodies]) for end in (np.min, np.max))
+    apart = (lower[:, None] > upper[None]) | (lower[None] > upper[:, None])
+    pairs = np.argwhere(np.triu(~apart.any(axis=2), 1)).tolist()
+    found = [(a, b, *touching_faces(bodies[a], bodies[b]).T) for a, b in pairs]
+    return Found.of_bodies([each for each in found if len(each[2])]).data

@@ -4,6 +4,9 @@ For each case every contestant prepares, warms up and answers every frame once, 
 round every variant of every contestant is then called for about `ROUND_SECONDS`; the order rotates from round to round, so a
 machine that slows down slows all. A round's time is the median of its calls, a row's time the median of its rounds. A row
 without a time says why. An interrupted run keeps its measurements.
+
+A run of the kinds limits the seconds of each row (`ROW_SECONDS`), because what is slow there may be a thousand times as slow as the
+others. A peer that cannot do a case is left out.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from jostle.bench.case import QUESTIONS, Case, Contestant, Found
+from jostle.bench.case import QUESTIONS, Case, Contestant, Found, KindLabel
 from jostle.bench.compare import Check, compare, total
 from jostle.bench.peers import PEERS
 from jostle.bench.process import processors_to_time_on
@@ -22,6 +25,8 @@ from jostle.kernels.pool import usable_processors
 
 ROUND_SECONDS = 0.05
 MOST_CALLS = 200  # in one round
+ROW_SECONDS = 1.5  # of a row of the kinds: for its rounds, after the first; a call that takes longer is its time
+FEWEST_ROUNDS = 3
 PREPARE_TIMEOUT = 600.0  # jostle compiles in its first call
 CALL_TIMEOUT = 120.0
 
@@ -49,6 +54,11 @@ class Row:
     def seconds(self) -> float | None:
         """The median of the rounds."""
         return median(self.rounds) if self.rounds else None
+
+    @property
+    def spent(self) -> float:
+        """The seconds of all rounds, roughly."""
+        return sum(self.rounds) * self.calls / max(1, len(self.rounds))
 
     @property
     def check(self) -> Check | None:
@@ -80,6 +90,7 @@ class CaseResult:
     question: str
     frames: int
     rows: list[Row] = field(default_factory=list)
+    label: KindLabel | None = None
 
     def best_peer(self, correct: bool = True) -> Row | None:
         """Return the fastest correct peer, or the fastest that answers at all."""
@@ -119,8 +130,10 @@ class Bench:
         rounds: int = 15,
         method: str | Method = "wide_tree",
         progress: Progress = lambda *_: None,
+        row_seconds: float = ROW_SECONDS,
     ) -> None:
         self.result = Result()
+        self._row_seconds = row_seconds
         self._peers, self._rounds, self._method = peers, rounds, method
         self._progress = progress
         self._workers: dict[tuple[str, int], Worker] = {}
@@ -157,7 +170,7 @@ class Bench:
         return self._workers[key]
 
     def _run_case(self, case: Case) -> None:
-        result = CaseResult(case.scenario, case.name, QUESTIONS[case.question], case.frame_count)
+        result = CaseResult(case.scenario, case.name, QUESTIONS[case.question], case.frame_count, label=case.label)
         self.result.cases.append(result)
         label = f"{case.scenario}: {case.name}"
         self._progress(f"{label}: the exact answer", 0, 1)
@@ -167,13 +180,19 @@ class Bench:
             self._progress(f"{label}: {contestant.label} prepares", k, len(contestants))
             result.rows += self._prepared(case, contestant, truth)
         for number in range(self._rounds):
-            racing = [row for row in result.rows if row.status == "ok"]
+            racing = [row for row in result.rows if row.status == "ok" and not self._had_enough(case, row, number)]
             turn = number % max(1, len(racing))
             for done, row in enumerate(racing[turn:] + racing[:turn]):
                 # A process that died in this round took the contestant's other variants with it.
                 if row.status == "ok":
                     self._progress(f"{label}: {row.contestant.label}", number * len(racing) + done, self._rounds * len(racing))
                     self._one_round(result, row, number)
+
+    def _had_enough(self, case: Case, row: Row, rounds: int) -> bool:
+        """Return whether a row of the kinds has used up its seconds."""
+        if case.label is None or (rounds < FEWEST_ROUNDS and row.least <= self._row_seconds):
+            return False
+        return row.spent > self._row_seconds
 
     def _truth(self, case: Case) -> list[Found]:
         worker = self._worker(Contestant("reference"))
@@ -188,6 +207,8 @@ class Bench:
         """Prepare a contestant, check every frame, and return its rows without times."""
         worker = self._worker(contestant)
         outcome = worker.prepare(case, PREPARE_TIMEOUT)
+        if outcome.status == "unable" and case.label is not None and contestant.peer != "jostle":
+            return []
         if outcome.status != "ok":
             row = Row(contestant, worker.version)
             row.fails(outcome)
@@ -205,16 +226,20 @@ class Bench:
             worker.prepare(case, PREPARE_TIMEOUT)
         return rows
 
-    @staticmethod
-    def _answers(case: Case, worker: Worker, truth: list[Found], row: Row) -> Outcome:
-        outcome = worker.call(row.variant, 0, 1, PREPARE_TIMEOUT)
+    def _answers(self, case: Case, worker: Worker, truth: list[Found], row: Row) -> Outcome:
+        timeout = PREPARE_TIMEOUT if case.label is None else CALL_TIMEOUT  # jobs of the kinds are compiled when prepared
+        outcome = worker.call(row.variant, 0, 1, timeout, want_found=True)  # warms up
+        is_slow = case.label is not None and sum(outcome.seconds) > self._row_seconds
         for frame in range(case.frame_count):
             if outcome.status != "ok":
                 return outcome
-            outcome = worker.call(row.variant, frame, 1, CALL_TIMEOUT, want_found=True)
+            if frame > 0 or not is_slow:
+                outcome = worker.call(row.variant, frame, 1, CALL_TIMEOUT, want_found=True)
             if outcome.found is not None:
                 row.checks.append(compare(case, outcome.found, truth[frame]))
                 row.least = min(row.least, *outcome.seconds)
+        if outcome.status == "ok" and is_slow:
+            row.rounds, row.calls = [row.least], 1
         return outcome
 
     def _one_round(self, result: CaseResult, row: Row, number: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
@@ -65,7 +66,10 @@ def summary(result: CaseResult) -> list[str]:
 
 
 def as_json(result: Result, machine: dict[str, Any], command: str) -> dict[str, Any]:
-    """Return all measurements, ready for `json.dump`; times are in seconds."""
+    """Return all measurements, ready for `json.dump`; times are in seconds.
+
+    Cases of the kinds have labels.
+    """
     versions = {row.contestant.peer: row.version for case in result.cases for row in case.rows if row.version}
     return {
         "command": command,
@@ -80,6 +84,7 @@ def _case_as_json(result: CaseResult) -> dict[str, Any]:
     return {
         "scenario": result.scenario,
         "case": result.name,
+        **({} if result.label is None else {"label": result.label._asdict()}),
         "question": result.question,
         "frames": result.frames,
         "best_correct_peer": _name(result.best_peer()),
@@ -161,6 +166,11 @@ def milliseconds(seconds: float | None) -> str:
         return "–"
     value = 1e3 * seconds
     return f"{value:.4f}" if value < 0.1 else f"{value:.3f}" if value < 10.0 else f"{value:,.1f}"
+
+
+def markdown_line(cells: Sequence[str]) -> str:
+    """Return a row of a Markdown table."""
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
 
 def _name(row: Row | None) -> str | None:

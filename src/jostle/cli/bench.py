@@ -9,14 +9,23 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from jostle.cli.console import open_console, print_machine, progress_bar
 from jostle.cli.targets import check_target
 from jostle.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from jostle.bench.case import Case
+    from jostle.bench.run import CaseResult, Result
+
+KINDS_SCENARIO = "kinds"
 
 bench = typer.Typer(name="bench", help="Measure jostle against other libraries.", no_args_is_help=True)
 
@@ -31,8 +40,21 @@ def peers(
     scenario: Annotated[
         list[str] | None,
         typer.Option(
-            help="pair-all, pair-first, build, deform, self, distance, batch-poses, n-body or continuous; may be repeated. "
-            "All by default.",
+            help="pair-all, pair-first, build, deform, self, distance, batch-poses, n-body, continuous or kinds; may be repeated. "
+            "All but kinds by default.",
+            show_default=False,
+        ),
+    ] = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(help="One kind of mesh, such as pipe, of the scenario kinds; may be repeated.", show_default=False),
+    ] = None,
+    meshes: Annotated[
+        Path | None,
+        typer.Option(
+            help="A folder of meshes that replace the organic ones of the scenario kinds.",
+            exists=True,
+            file_okay=False,
             show_default=False,
         ),
     ] = None,
@@ -54,17 +76,18 @@ def peers(
     """Compare jostle with python-fcl, Coal, MeshLib, IPC Toolkit and libigl.
 
     Needs the extra "bench". Same meshes and poses, one thread and one process each, interleaved rounds, medians. Answers are
-    checked against an exact reference. Ctrl-C prints the results so far.
+    checked against an exact reference. Ctrl-C prints the results so far. The scenario kinds takes half an hour, with --quick some
+    minutes.
     """
     from jostle.atomic_file import write_text
+    from jostle.bench.kinds import table as kinds_table
     from jostle.bench.machine import describe_machine
     from jostle.bench.markdown import as_markdown
     from jostle.bench.peers import PEERS
-    from jostle.bench.run import Bench
-    from jostle.bench.scenarios import FULL, QUICK, SCENARIOS, make_cases
-    from jostle.bench.table import as_json, print_case
+    from jostle.bench.run import ROW_SECONDS, Bench
+    from jostle.bench.table import as_json
     from jostle.kernels.compile_setting import check_numba
-    from jostle.registry import method_without_options
+    from jostle.registry import method_without_options, name_of
 
     chosen = list(PEERS) if names is None else [name.strip() for name in names.split(",") if name.strip()]
     for name in chosen:
@@ -72,31 +95,78 @@ def peers(
             raise InputError(f"there is no peer {name!r}; choose among {', '.join(PEERS)}")
     check_target("--json", json_file)
     check_target("--markdown", page)
-    for each in scenario or []:
-        if each not in SCENARIOS:
-            raise InputError(f"there is no scenario {each!r}; choose among {', '.join(SCENARIOS)}")
+    scenarios = _checked_scenarios(scenario, kind, meshes)
     chosen_method = method_without_options(method, "--method", "the scenarios define queries and threads")
     if chosen_method is None:
         raise InputError("--method names no method; leave it out for wide_tree")
     check_numba("the exact reference")
-    sizes = QUICK if quick else FULL
     console = open_console()
     machine = describe_machine()
     print_machine(console, machine)
+    cases, of_kinds = _cases(scenarios, kind, meshes, quick)
     with progress_bar(console) as show:
-        run = Bench(chosen, rounds or (3 if quick else 15), chosen_method, lambda what, done, steps: show(done, what, steps))
-        cases = (case for name in dict.fromkeys(scenario or SCENARIOS) for case in make_cases(name, sizes))
-        run.run(cases, lambda result: print_case(console, result))
+        row_seconds = ROW_SECONDS / 5.0 if quick else ROW_SECONDS
+        rounds = rounds or (3 if quick else 15)
+        run = Bench(chosen, rounds, chosen_method, lambda what, done, steps: show(done, what, steps), row_seconds)
+        run.run(cases, lambda result: _print_result(console, run.result, result, of_kinds, name_of(chosen_method)))
     command = shlex.join(["jostle", *sys.argv[1:]])
+    compared = kinds_table.compared(run.result.cases, name_of(chosen_method))
+    if compared:
+        kinds_table.print_tables(console, compared)
     if page is not None:
-        write_text(page, as_markdown(run.result, machine, command))
+        write_text(page, as_markdown(run.result, machine, command, compared))
         console.print(f"written to {page}", highlight=False)
     if json_file is not None:
-        write_text(json_file, json.dumps(as_json(run.result, machine, command), indent=1) + "\n")
+        content = as_json(run.result, machine, command) | ({"kinds": kinds_table.as_json(compared)} if compared else {})
+        write_text(json_file, json.dumps(content, indent=1) + "\n")
         console.print(f"written to {json_file}", highlight=False)
     if run.result.interrupted:
         console.print("[yellow]interrupted: the results above are partial[/yellow]")
         raise typer.Exit(130)
+
+
+def _checked_scenarios(scenario: list[str] | None, kind: list[str] | None, meshes: Path | None) -> list[str]:
+    """Return the scenarios to run; a kind or a folder of meshes alone asks for the kinds."""
+    from jostle.bench.kinds.catalogue import KINDS
+    from jostle.bench.scenarios import SCENARIOS
+
+    scenarios = list(dict.fromkeys(scenario or ([KINDS_SCENARIO] if kind or meshes else SCENARIOS)))
+    for each in scenarios:
+        if each not in (*SCENARIOS, KINDS_SCENARIO):
+            raise InputError(f"there is no scenario {each!r}; choose among {', '.join(SCENARIOS)}, {KINDS_SCENARIO}")
+    for each in kind or []:
+        if each not in KINDS:
+            raise InputError(f"there is no kind {each!r}; choose among {', '.join(KINDS)}")
+    if (kind or meshes) and KINDS_SCENARIO not in scenarios:
+        raise InputError("--kind and --meshes belong to the scenario kinds; add --scenario kinds")
+    return scenarios
+
+
+def _cases(scenarios: list[str], kind: list[str] | None, meshes: Path | None, quick: bool) -> tuple[Iterator[Case], int]:
+    """Return all cases, made one after the other, and the number of those of the kinds."""
+    from jostle.bench.kinds import part
+    from jostle.bench.kinds.catalogue import KINDS
+    from jostle.bench.kinds.questions import KindCases
+    from jostle.bench.scenarios import FULL, QUICK, make_cases
+
+    sizes = QUICK if quick else FULL
+    chosen = [name for name in KINDS if name in (kind or KINDS)] if KINDS_SCENARIO in scenarios else []
+    kinds = KindCases(chosen, part.QUICK if quick else part.FULL, meshes, one_each=quick)
+    cases = (case for name in scenarios for case in (kinds if name == KINDS_SCENARIO else make_cases(name, sizes)))
+    return cases, len(kinds)
+
+
+def _print_result(console: Console, so_far: Result, result: CaseResult, of_kinds: int, method: str) -> None:
+    """Print a case as a table, or as a line if it is one of many of the kinds."""
+    from jostle.bench.kinds import table as kinds_table
+    from jostle.bench.table import print_case
+
+    if result.label is None:
+        print_case(console, result)
+        return
+    (case,) = kinds_table.compared([result], method)
+    number = sum(each.label is not None for each in so_far.cases)
+    console.print(f"{number} of {of_kinds}: {kinds_table.one_line(case)}", highlight=False, markup=False, soft_wrap=True)
 
 
 @bench.command()

@@ -19,6 +19,7 @@ import numpy as np
 
 from jostle._types import Floats, Ints
 from jostle.bench.case import Case, Found, Job, Peer
+from jostle.bench.peers.overlapping_boxes import OverlappingBoxes
 
 ALL = 10**7
 TREES = {"OBB": "BVHModelOBB", "OBBRSS": "BVHModelOBBRSS"}
@@ -73,8 +74,7 @@ class Coal(Peer):
 
     @staticmethod
     def _rows(result: Any) -> Found:
-        contacts = result.getContacts()
-        return Found.rows([contact.b1 for contact in contacts], [contact.b2 for contact in contacts])
+        return Found.rows(*_faces(result))
 
     def _pair_all(self, case: Case, kind: str) -> dict[str, Job]:
         a, b, moved = self._two(case, kind)
@@ -143,13 +143,60 @@ class Coal(Peer):
 
         return {kind: Job(run, lambda hits: Found("flags", np.array(hits) > 0), note="Python loop")}
 
+    def _poses(self, case: Case, kind: str) -> dict[str, Job]:
+        coal, identity = self.coal, self.identity
+        a, b, _ = self._two(case, kind)
+        transforms = [self.transform(pose) for pose in case.poses[:, 1]]
+        if case.question in ("distance", "nearest"):
+            ask, request, make = coal.distance, coal.DistanceRequest(), coal.DistanceResult
+        else:
+            ask, request, make = coal.collide, self.request(ALL if case.question == "faces" else 1), coal.CollisionResult
+            request.security_margin = case.clearance
+
+        def run(_frame: int) -> Any:
+            answers = []
+            for transform in transforms:
+                result = make()
+                answers.append((ask(a, identity, b, transform, request, result), result))
+            return answers
+
+        def found(answers: Any) -> Found:
+            if case.question == "faces":
+                return Found.of_poses(case, [_faces(result) for _, result in answers])
+            if case.question == "within":
+                return Found("flags", np.array([count for count, _ in answers]) > 0)
+            return Found.of_poses(case, [answer for answer, _ in answers])
+
+        return {kind: Job(run, found, note="Python loop")}
+
+    def _crowd(self, case: Case, kind: str) -> dict[str, Job]:
+        """Return the jobs of many bodies, also with boxes of our own and `collide`."""
+        boxes = OverlappingBoxes(case)
+        request, make, collide = self.request(ALL if case.question == "faces" else 1), self.coal.CollisionResult, self.coal.collide
+        tree = self.tree(kind, case.mesh(0)[0], long_faces(case.mesh(0)[1]))
+        transforms = [[self.transform(pose) for pose in poses] for poses in case.poses]
+
+        def run(frame: int) -> Any:
+            placed, touching = transforms[frame], []
+            for a, b in boxes.pairs(frame):
+                result = make()
+                if collide(tree, placed[a], tree, placed[b], request, result):
+                    touching.append((a, b, result))
+            return touching
+
+        def found(touching: Any) -> Found:
+            return Found.of_bodies([(a, b, *_faces(result)) for a, b, result in touching])
+
+        own = {f"{kind}, C++ callback, a tree per body": self._managed(case, kind, own_trees=True)}
+        return {**own, f"{kind}, NumPy boxes, Python loop": Job(run, found)}
+
     def _n_body(self, case: Case, kind: str) -> dict[str, Job]:
-        jobs = {f"{kind}, C++ callback, a tree per body": self._crowd(case, kind, own_trees=True)}
+        jobs = {f"{kind}, C++ callback, a tree per body": self._managed(case, kind, own_trees=True)}
         if case.question == "faces":
-            jobs[f"{kind}, C++ callback, one tree"] = self._crowd(case, kind, own_trees=False)
+            jobs[f"{kind}, C++ callback, one tree"] = self._managed(case, kind, own_trees=False)
         return jobs
 
-    def _crowd(self, case: Case, kind: str, own_trees: bool) -> Job:
+    def _managed(self, case: Case, kind: str, own_trees: bool) -> Job:
         coal = self.coal
         tree = self.tree(kind, case.mesh(0)[0], long_faces(case.mesh(0)[1]))
         trees = [tree.clone() if own_trees else tree for _ in case.mesh_of_body]
@@ -194,3 +241,9 @@ class Coal(Peer):
 def long_faces(faces: Ints) -> Any:
     """Return faces in the type that the bindings accept."""
     return faces.astype(np.int64)
+
+
+def _faces(result: Any) -> tuple[list[int], list[int]]:
+    """Return the columns of faces of a result."""
+    contacts = result.getContacts()
+    return [contact.b1 for contact in contacts], [contact.b2 for contact in contacts]

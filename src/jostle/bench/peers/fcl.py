@@ -17,6 +17,7 @@ import numpy as np
 
 from jostle._types import Floats, Ints
 from jostle.bench.case import Case, Found, Job, Peer
+from jostle.bench.peers.overlapping_boxes import OverlappingBoxes
 
 ALL = 10**7  # contacts; without a cap FCL stops at the first
 
@@ -52,8 +53,7 @@ class Fcl(Peer):
 
     @staticmethod
     def _rows(result: Any) -> Found:
-        contacts = result.contacts
-        return Found.rows([contact.b1 for contact in contacts], [contact.b2 for contact in contacts])
+        return Found.rows(*_faces(result))
 
     def _pair_all(self, case: Case) -> dict[str, Job]:
         return self._collide(case, ALL, self._rows)
@@ -144,6 +144,57 @@ class Fcl(Peer):
 
         return {"Python loop": Job(run, lambda hits: Found("flags", np.array(hits) > 0))}
 
+    def _poses(self, case: Case) -> dict[str, Job]:
+        fcl = self.fcl
+        a, b, _ = self._two(case)
+        transforms = [self.transform(pose) for pose in case.poses[:, 1]]
+        if case.question in ("faces", "any"):
+            ask, request, make = fcl.collide, self.request(ALL if case.question == "faces" else 1), fcl.CollisionResult
+        else:  # its distances take no upper bound
+            ask, request, make = fcl.distance, fcl.DistanceRequest(), fcl.DistanceResult
+
+        def run(_frame: int) -> Any:
+            put, answers = b.setTransform, []
+            for transform in transforms:
+                put(transform)
+                result = make()
+                answers.append((ask(a, b, request, result), result))
+            return answers
+
+        def found(answers: Any) -> Found:
+            if case.question == "faces":
+                return Found.of_poses(case, [_faces(result) for _, result in answers])
+            return Found.of_poses(case, [answer for answer, _ in answers])
+
+        return {ask.__name__: Job(run, found, note="Python loop")}
+
+    def _crowd(self, case: Case) -> dict[str, Job]:
+        """Return the jobs of many bodies, also with boxes of our own.
+
+        Its manager takes balls around turned bodies, which makes many pairs of long ones.
+        """
+        fcl, boxes = self.fcl, OverlappingBoxes(case)
+        request = self.request(ALL if case.question == "faces" else 1)
+        tree = self.tree(*case.mesh(0))
+        transforms = [[self.transform(pose) for pose in poses] for poses in case.poses]
+        objects = [fcl.CollisionObject(tree, transform) for transform in transforms[0]]
+
+        def run(frame: int) -> Any:
+            collide, make = fcl.collide, fcl.CollisionResult
+            for each, transform in zip(objects, transforms[frame], strict=True):
+                each.setTransform(transform)
+            touching = []
+            for a, b in boxes.pairs(frame):
+                result = make()
+                if collide(objects[a], objects[b], request, result):
+                    touching.append((a, b, result))
+            return touching
+
+        def found(touching: Any) -> Found:
+            return Found.of_bodies([(a, b, *_faces(result)) for a, b, result in touching])
+
+        return {**self._n_body(case), "NumPy boxes, Python loop": Job(run, found)}
+
     def _n_body(self, case: Case) -> dict[str, Job]:
         fcl = self.fcl
         request = self.request(ALL if case.question == "faces" else 1)
@@ -180,3 +231,9 @@ class Fcl(Peer):
             return Found("rows", np.array(rows, np.int64).reshape(-1, 4))
 
         return {"dynamic AABB tree, Python callback": Job(run, found)}
+
+
+def _faces(result: Any) -> tuple[list[int], list[int]]:
+    """Return the columns of faces of a result."""
+    contacts = result.contacts
+    return [contact.b1 for contact in contacts], [contact.b2 for contact in contacts]

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from jostle._types import Floats
-from jostle.bench.case import Case, Found, Job, Peer
+from jostle.bench.case import Case, Found, Job, Peer, Unable
 from jostle.bench.peers.neighbours import without_neighbours
 from jostle.geometry.rigid import transform_points
 
@@ -26,7 +26,7 @@ ALMOST_ALL = 1.0 - 1e-7  # its additive search never ends at 1
 
 def _instants(case: Case) -> list[tuple[int, Floats]]:
     """Return the frame and the poses of every instant whose vertices are needed."""
-    if case.scenario == "continuous":
+    if case.job in ("continuous", "poses"):
         return [(0, poses) for poses in case.poses]
     return [(frame, case.poses[0]) for frame in range(case.frame_count)]
 
@@ -37,6 +37,7 @@ class IpcToolkit(Peer):
     unable: ClassVar = {
         "distance": "no distance of meshes",
         "n-body": "no manager of many bodies",
+        "crowd": "no manager of many bodies",
         "batch-poses": "no poses: each would be a new tree",
     }
 
@@ -45,15 +46,19 @@ class IpcToolkit(Peer):
         self.ipctk.set_num_threads(1)
 
     def _jobs(self, case: Case, *_settings: str) -> dict[str, Job]:
-        if case.scenario == "continuous":
+        if case.job == "continuous":
             return self._continuous(case)
+        if case.job == "poses" and case.question in ("faces", "distance"):
+            raise Unable("no face pairs and no distance of meshes")
         mesh, frames = self._merged(case)
-        if case.scenario == "pair-first":
+        if case.job == "poses":
+            return self._poses(case, mesh, frames)
+        if case.job == "pair-first":
             return {"LBVH, has_intersections": self._any(mesh, frames)}
-        if case.scenario == "build":
+        if case.job == "build":
             return {"LBVH": self._build(case, mesh, frames)}
         jobs = {"LBVH, candidates": self._boxes(case, mesh, frames)}
-        if case.scenario == "self":
+        if case.job == "self":
             jobs["LBVH, has_intersections"] = self._any(mesh, frames, ANY)
         return jobs
 
@@ -86,6 +91,26 @@ class IpcToolkit(Peer):
             return self.ipctk.has_intersections(mesh, frames[frame], tree)
 
         return Job(run, lambda touches: Found.flag(bool(touches)), other_question=other_question)
+
+    def _poses(self, case: Case, mesh: Any, frames: list[Floats]) -> dict[str, Job]:
+        """Return the job of many poses; nearest features are those that its barrier acts on."""
+        ipctk, tree = self.ipctk, self.ipctk.LBVH()
+
+        def touches(vertices: Floats) -> Any:
+            return ipctk.has_intersections(mesh, vertices, tree)
+
+        def distance(vertices: Floats) -> Any:
+            near = ipctk.NormalCollisions()
+            near.build(mesh, vertices, case.clearance, broad_phase=tree)
+            return near.compute_minimum_distance(mesh, vertices) ** 0.5  # it is the squared one; inf if there are none
+
+        ask = touches if case.question == "any" else distance
+        job = Job(
+            lambda _frame: [ask(vertices) for vertices in frames],
+            lambda answers: Found.of_poses(case, answers),
+            note="builds in each call",
+        )
+        return {"LBVH, has_intersections" if case.question == "any" else "LBVH, NormalCollisions": job}
 
     def _continuous(self, case: Case) -> dict[str, Job]:
         """Return the collision-free step by each of its two certified searches."""

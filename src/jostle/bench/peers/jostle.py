@@ -1,21 +1,36 @@
 """jostle itself, through its public calls; timing includes setting poses.
 
 Every call sets the poses or vertices anew, so no answer can be reused. Trees are prepared before the clock starts, as for the
-others. `build` times `Mesh(...)`, which checks the arrays, and `prepare_shape`.
+others. `build` times `Mesh(...)`, which checks the arrays, and `prepare_shape`. Cases of the kinds are answered by `OTHERS` as
+well, where these can: what one of our methods or calls does well, the default engine should not do badly.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import jostle
+from jostle._types import Floats
 from jostle.bench.case import Case, Found, Job, Peer, Unable
+from jostle.errors import Unsupported
 from jostle.geometry.rigid import transform_points
 from jostle.interface.method import Method
 from jostle.interface.traits import Answer, Serve
 from jostle.registry import method_of, name_of
+
+# Beside the method of the run, by question. Measured and never the fastest: face_octree (clearances, 1.6 to 2.8 times the time of
+# wide_tree) and plain (distances, 80 to 2,700 times).
+OTHERS = {
+    "faces": ("bounding_tree",),
+    "bodies": ("bounding_tree",),
+    "any": ("bounding_tree",),
+    "distance": ("closest_features",),
+    "nearest": (),
+    "within": ("closest_features",),
+}
 
 
 class Jostle(Peer):
@@ -28,7 +43,23 @@ class Jostle(Peer):
     def _jobs(self, case: Case, *_settings: str) -> dict[str, Job]:
         if self.threads > 1 and case.scenario != "batch-poses":
             raise Unable("more than one thread is measured for batches only")
-        return super()._jobs(case)
+        return self._by_each_method(case) if case.scenario == "kinds" else super()._jobs(case)
+
+    def _by_each_method(self, case: Case) -> dict[str, Job]:
+        """Return the jobs "method: call" of this method and of the others that answer the case."""
+        jobs: dict[str, Job] = {}
+        refused = ""
+        for method in (self.method, *(method_of(name) for name in OTHERS[case.question])):
+            try:
+                for how, job in Peer._jobs(Jostle(method), case).items():
+                    jobs[f"{name_of(method)}: {how}"] = job
+                    job.run(0)
+            except Unsupported as error:
+                jobs = {how: job for how, job in jobs.items() if not how.startswith(name_of(method))}
+                refused = refused or str(error)
+        if not any(how.startswith(name_of(self.method)) for how in jobs):
+            raise Unable(refused)
+        return jobs
 
     def _world(self, case: Case, deformable: bool = False, method: Method | None = None) -> Any:
         # `Any`: a version without one of the public calls gives a row that says so.
@@ -114,6 +145,54 @@ class Jostle(Peer):
 
         return {"World.detect_many": Job(run, lambda result: Found("flags", np.asarray(result.touching, bool)))}
 
+    def _poses(self, case: Case) -> dict[str, Job]:
+        question, clearance = case.question, case.clearance
+        if question == "any" and isinstance(self.method, jostle.WideTree):
+            make: Any = jostle
+            pair = make.Pair(*(jostle.Mesh(*case.mesh(body)) for body in range(2)), self.method)
+            return {"Pair.touches": self._each_pose(case, lambda pose: pair.touches(None, pose))}
+        world = self._world(case)
+        a, b = world.bodies
+
+        def nearest() -> float:
+            distances = world.detect(rows="first", clearance=clearance).contacts.distance
+            return float(distances[0]) if len(distances) else np.inf
+
+        def distance() -> float:
+            return world.distance(a, b).distance
+
+        def within() -> float:
+            return 0.0 if world.detect(rows="any", clearance=clearance) else np.inf
+
+        calls: dict[str, dict[str, Callable[[], Any]]] = {
+            "faces": {"World.detect": world.detect},
+            "any": {"World.in_collision": world.in_collision},
+            "distance": {"World.distance": distance},
+            "nearest": {"World.detect, rows=first": nearest, "World.distance": distance},
+            "within": {"World.detect, rows=any": within, "World.distance": distance},
+        }
+
+        def at_pose(ask: Callable[[], Any]) -> Callable[[Floats], Any]:
+            def moved(pose: Floats) -> Any:
+                b.pose = pose
+                return ask()
+
+            return moved
+
+        return {how: self._each_pose(case, at_pose(ask)) for how, ask in calls[question].items()}
+
+    @staticmethod
+    def _each_pose(case: Case, ask: Callable[[Floats], Any]) -> Job:
+        """Return the job that asks about the second body at each pose."""
+        poses = [np.ascontiguousarray(pose) for pose in case.poses[:, 1]]
+
+        def found(answers: list[Any]) -> Found:
+            if case.question == "faces":
+                return Found.of_poses(case, [(report.contacts.face_a, report.contacts.face_b) for report in answers])
+            return Found.of_poses(case, answers)
+
+        return Job(lambda _frame: [ask(pose) for pose in poses], found)
+
     def _n_body(self, case: Case) -> dict[str, Job]:
         world = self._world(case)
         faces = case.question == "faces"
@@ -129,6 +208,8 @@ class Jostle(Peer):
             return Found("bodies", np.stack([report.pairs.body_a, report.pairs.body_b], axis=1).astype(np.int64))
 
         return {"set_poses, World.detect": Job(run, found, other_question=self._instead_of_faces if faces else "")}
+
+    _crowd = _n_body
 
     def _continuous(self, case: Case) -> dict[str, Job]:
         """Return the first contact of two bodies moved by poses, and moved by vertices."""

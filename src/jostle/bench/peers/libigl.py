@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from jostle._types import Floats
-from jostle.bench.case import Case, Found, Job, Peer
+from jostle.bench.case import Case, Found, Job, Peer, Unable
 from jostle.bench.peers.neighbours import without_neighbours
 from jostle.geometry.rigid import transform_points
 
@@ -27,6 +27,7 @@ class Libigl(Peer):
         "distance": "no distance of meshes, only of points to a mesh",
         "batch-poses": "no poses: each would be a query from scratch",
         "n-body": "no manager of many bodies",
+        "crowd": "no manager of many bodies, and each pair would be a query from scratch",
         "continuous": "no collision along a motion",
     }
 
@@ -34,9 +35,11 @@ class Libigl(Peer):
         self.cgal = importlib.import_module("igl.copyleft.cgal")
 
     def _jobs(self, case: Case, *_settings: str) -> dict[str, Job]:
-        if case.scenario == "self":
+        if case.job == "self":
             return {"remesh_self_intersections": self._self(case)}
-        return {"intersect_other": self._intersect(case, first_only=case.scenario == "pair-first")}
+        if case.job == "poses":
+            return {"intersect_other": self._poses(case)}
+        return {"intersect_other": self._intersect(case, first_only=case.job == "pair-first")}
 
     def _intersect(self, case: Case, first_only: bool) -> Job:
         intersect = self.cgal.intersect_other
@@ -52,6 +55,24 @@ class Libigl(Peer):
 
         def found(result: Any) -> Found:
             return Found.flag(len(result[0]) > 0) if first_only else Found.rows(result[0][:, 0], result[0][:, 1])
+
+        return Job(run, found, note="builds in each call")
+
+    def _poses(self, case: Case) -> Job:
+        if case.question not in ("faces", "any"):
+            raise Unable(self.unable["distance"])
+        intersect, first_only = self.cgal.intersect_other, case.question == "any"
+        vertices, (other, _) = case.mesh(0)[0], case.mesh(1)
+        faces_a, faces_b = (case.mesh(body)[1].astype(np.int64) for body in range(2))
+        placed = [transform_points(pose, other) for pose in case.poses[:, 1]]
+
+        def run(_frame: int) -> Any:
+            return [intersect(vertices, faces_a, each, faces_b, detect_only=True, first_only=first_only) for each in placed]
+
+        def found(answers: Any) -> Found:
+            if first_only:
+                return Found.of_poses(case, [len(result[0]) for result in answers])
+            return Found.of_poses(case, [(result[0][:, 0], result[0][:, 1]) for result in answers])
 
         return Job(run, found, note="builds in each call")
 

@@ -19,6 +19,9 @@ import numpy as np
 from jostle._types import Floats, Ints
 from jostle.bench.case import Case, Found, Job, Peer
 from jostle.bench.peers.neighbours import without_neighbours
+from jostle.bench.peers.overlapping_boxes import OverlappingBoxes
+
+FARTHEST = 3.4e38  # its default: no limit
 
 
 class MeshLib(Peer):
@@ -130,3 +133,45 @@ class MeshLib(Peer):
             return [len(find(a, b, transform, True)) for transform in transforms]
 
         return {"Python loop": Job(run, lambda hits: Found("flags", np.array(hits) > 0), keeps=alive)}
+
+    def _poses(self, case: Case) -> dict[str, Job]:
+        mm = self.mm
+        a, b, alive = self._two(case)
+        transforms = [self._transform(pose) for pose in case.poses[:, 1]]
+        ask = mm.findCollidingTriangles
+        limit: float = case.question == "any"  # whether to stop at the first
+        if case.question not in ("faces", "any"):  # beyond its limit a search of distances ends
+            ask, limit = mm.findDistance, FARTHEST if case.question == "distance" else case.clearance**2 * (1.0 + 1e-6)
+
+        def run(_frame: int) -> Any:
+            return [ask(a, b, transform, limit) for transform in transforms]
+
+        def found(answers: Any) -> Found:
+            if case.question == "faces":
+                return Found.of_poses(case, [self._columns(pairs) for pairs in answers])
+            if case.question == "any":
+                return Found.of_poses(case, [len(pairs) for pairs in answers])
+            return Found.of_poses(case, [float(result.distSq) ** 0.5 if result.distSq < limit else np.inf for result in answers])
+
+        return {ask.__name__: Job(run, found, note="Python loop, float32", keeps=alive)}
+
+    def _crowd(self, case: Case) -> dict[str, Job]:
+        """Return the job of many bodies, with boxes of our own: it has no manager.
+
+        Transforms to the other body are made inside the clock, as they depend on the pair.
+        """
+        find, boxes = self.mm.findCollidingTriangles, OverlappingBoxes(case)
+        mesh = self._mesh(*case.mesh(0))
+        part = self.mm.MeshPart(mesh)
+        transforms = [[self._transform(pose) for pose in poses] for poses in case.poses]
+        backwards = [[transform.inverse() for transform in each] for each in transforms]
+        first_only = case.question == "bodies"
+
+        def run(frame: int) -> Any:
+            placed, back = transforms[frame], backwards[frame]
+            return [(a, b, find(part, part, back[a] * placed[b], first_only)) for a, b in boxes.pairs(frame)]
+
+        def found(answers: Any) -> Found:
+            return Found.of_bodies([(a, b, *self._columns(pairs)) for a, b, pairs in answers])
+
+        return {"NumPy boxes, Python loop": Job(run, found, note="float32", keeps=mesh)}
