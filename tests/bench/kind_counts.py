@@ -19,7 +19,7 @@ from jostle.bench.kinds.catalogue import KINDS
 from jostle.bench.kinds.part import Sizes
 from jostle.bench.kinds.questions import KindCases
 from jostle.bench.reference import exact_answer
-from jostle.methods.wide_tree import nearest
+from jostle.methods.wide_tree import nearest_search
 
 TABLE = Path(__file__).with_name("kind_counts.txt")
 GUARDED = Sizes(
@@ -93,9 +93,9 @@ def _poses(case: Case, world: jostle.World) -> tuple[Counts, list[Found]]:
 
 def _counts_of_last_search() -> Counts:
     """Return the counts of the last search for closest faces, from the workspace that it gave back."""
-    work = nearest._workspaces.take()
-    counts = {name: int(work.counts[name][0]) for name in NEAREST}
-    nearest._workspaces.give_back(work)
+    work = nearest_search.WORKSPACES.take()
+    counts = {name: int(work.arrays["counts"][name][0]) for name in NEAREST}
+    nearest_search.WORKSPACES.give_back(work)
     return counts
 
 

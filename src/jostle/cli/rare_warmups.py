@@ -188,7 +188,13 @@ def _laboratory() -> None:
 def _reference() -> None:
     from jostle.bench.case import Case
     from jostle.bench.reference import exact_answer
+    from jostle.bench.reference_distance import distance_of
+    from jostle.bench.reference_pairs import Placed, _by_grid, touching_faces
 
     a, b = _balls()
     meshes = (a.vertices, a.faces), (b.vertices, b.faces)
     exact_answer(Case("", "", "faces", meshes, (0, 1), np.eye(4)[None, None].repeat(2, axis=1)), 0)
+    one, other = (Placed(mesh.vertices, mesh.faces) for mesh in (_tetrahedron(), _tetrahedron(0.1)))
+    assert len(touching_faces(one, other))
+    _by_grid(one, other)
+    assert distance_of(one, Placed(_tetrahedron(2.0).vertices, _tetrahedron().faces)) > 0.0
