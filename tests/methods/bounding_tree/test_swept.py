@@ -15,7 +15,6 @@ from jostle.kernels.structs import opener, record_viewer
 from jostle.methods.bounding_tree import sweep_search
 from jostle.methods.bounding_tree.build import build
 from jostle.methods.bounding_tree.dynamic import Mover
-from jostle.methods.bounding_tree.leaves import AXES_OF_FACE
 from jostle.methods.bounding_tree.motions import (
     IDENTITY,
     Instant,
@@ -29,15 +28,7 @@ from jostle.methods.bounding_tree.moving_faces import fill_moving_leaf, window_o
 from jostle.methods.bounding_tree.refit import refit_ends
 from jostle.methods.bounding_tree.show import _swept
 from jostle.methods.bounding_tree.swept import set_up_axes, set_up_node, window_of_centres, window_of_places
-from jostle.methods.bounding_tree.swept_body import (
-    CurrentLeaf,
-    Interval,
-    MovingAxis,
-    MovingFace,
-    SweepScratch,
-    SweptBody,
-    SweptNode,
-)
+from jostle.methods.bounding_tree.swept_body import CurrentLeaf, Interval, MovingFace, SweepScratch, SweptBody, SweptNode
 from jostle.methods.bounding_tree.tree import AXES, HALF, RADIUS, SPHERE
 from jostle.shapes.mesh import Mesh
 from tests.tiny import random_pose, random_soup
@@ -127,7 +118,6 @@ def scratch_of(moving, interval, faces=0):
         "place": np.zeros(1, SweptNode.dtype),
         "leaf": np.zeros(1, CurrentLeaf.dtype),
         "faces": np.zeros(faces, MovingFace.dtype),
-        "axes": np.zeros(AXES_OF_FACE * faces, MovingAxis.dtype),
     }
 
 
