@@ -2,21 +2,23 @@
 
 Six axes part everything but long thin boxes that cross, and boxes along the axes of the mesh fit nothing thin that runs askew. CAD
 models are made of such parts: pipes, cylinders, cones, beams. Their faces are *slivers*: the longest edge squared is more than
-SLENDER times the area. Nodes whose faces are mostly slivers, by the squares of the longest edges, are candidates:
+SLENDER times the area. Nodes whose faces are mostly slivers, by the squares of the longest edges, are candidates, and so are those
+of parts that are flat (`flat_parts.py`):
 
 - A candidate takes the rotation of the node above it, or the principal axes of its own faces, if that makes its boxes smaller by
   GAIN. Nodes that share rotations share a product of matrices, so its own axes must gain SHARE beside the other's.
+- Nodes below a rotated one may take its rotation, too.
 - A node whose boxes are mostly LONG times as long as thick says so: `pairs.py` then tests one more axis, the cross product of the
   long directions of two nodes.
 
-Where slivers have less than FEW_SLIVERS of the squared edges of a mesh nothing more is looked at; and where orientations concern
-less than LEAST_CONCERNED of the area of all boxes the tree stays as it was. So organic meshes, whose slivers are small, cost
-nothing, and a few long pipes in one of them are found.
+Where slivers have less than FEW_SLIVERS of the squared edges of a mesh, and no part is flat and askew, nothing more is looked at;
+and where orientations concern less than LEAST_CONCERNED of the area of all boxes the tree stays as it was. So organic meshes, whose
+slivers are small, cost nothing, and a few long pipes in one of them are found.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +33,7 @@ from jostle.kernels.numbers import as_float64, as_int64
 from jostle.kernels.simd import f32x8_add, f32x8_less, f32x8_max, f32x8_mul, f32x8_store
 from jostle.kernels.structs import Addresses, One, Record, Rows, Run, Struct, borrowed, float64, int64, opener
 from jostle.kernels.work_arrays import made_arrays
+from jostle.methods.wide_tree.flat_parts import BROAD, has_flat_part_askew, is_flat
 from jostle.methods.wide_tree.lanes import POINT_ROWS, boxes_at, in_every_lane, minus8
 from jostle.methods.wide_tree.tree import CROSSED, LANES, ROW, Forest, Rotation, Tree, TreeArrays, open_tree
 from jostle.methods.wide_tree.turned_boxes import (
@@ -40,6 +43,7 @@ from jostle.methods.wide_tree.turned_boxes import (
     faces_below,
     find_faces_below,
     fit_node,
+    half_areas,
     take_boxes,
 )
 
@@ -67,9 +71,11 @@ class Choice(Record):
     """What is known of the tree so far, and scratch."""
 
     rotations: int64
+    weight: float64  # of all faces
     area: float64  # of all boxes without orientations
     saved: float64  # of it by rotations
     long: float64  # area of the boxes of nodes with a long axis
+    empty: float64  # by how much boxes are larger than all those in them
     matrix: Matrix
     axes: Matrix
     trial: Rotation
@@ -86,14 +92,26 @@ class OrientWork(Struct):
 open_orient = opener(OrientWork)
 
 
-def oriented(tree: Tree, area: float) -> tuple[Tree, float]:
-    """Return a tree with orientations if it has slivers, or as it is, and its area.
+class Measured(NamedTuple):
+    """A tree, the area of its boxes (`refit.fit_boxes`), and by what share of it boxes are larger than all those in them."""
 
-    area: of its boxes as they are (`refit.fit_boxes`).
+    tree: Tree
+    area: float
+    empty: float = 0.0
+
+
+def oriented(tree: Tree, area: float) -> Measured:
+    """Return a tree with orientations if it has slivers or flat parts, or as it is.
+
+    area: of its boxes as they are.
     """
     first, count, vertices, faces = (read_only_view(array) for array in (tree.first, tree.count, tree.vertices, tree.faces))
-    if len(first) == 1 or share_of_slivers(tree.boxes, first, count, vertices, faces) < FEW_SLIVERS:
-        return tree, area  # a single leaf has little to gain
+    if len(first) == 1:
+        return Measured(tree, area)  # a single leaf has little to gain
+    if share_of_slivers(tree.boxes, first, count, vertices, faces) < FEW_SLIVERS and not has_flat_part_askew(
+        tree.boxes, first, count
+    ):
+        return Measured(tree, area)
     nodes = len(tree.first)
     orientation, rotations = np.zeros(nodes, np.int32), np.zeros(9 * (nodes + 1), np.float32)
     tried = tree._replace(boxes=tree.boxes.copy(), orientation=orientation, rotations=rotations)
@@ -101,8 +119,10 @@ def oriented(tree: Tree, area: float) -> tuple[Tree, float]:
     table, forest, choice = OrientWork.table(**arrays), Forest([tried]), arrays["choice"]
     used = orient_nodes(forest.addresses, *faces_below(tree), table.table[0])
     if used == 0:
-        return tree, area
-    return tried._replace(rotations=rotations[: 9 * used].copy()), float(area * (1.0 - choice["saved"][0] / choice["area"][0]))
+        return Measured(tree, area)
+    whole, saved, empty = (float(choice[name][0]) for name in ("area", "saved", "empty"))
+    left = whole - saved
+    return Measured(tried._replace(rotations=rotations[: 9 * used].copy()), area * left / whole, empty / left)
 
 
 @kernel
@@ -175,19 +195,33 @@ def orient_nodes(trees: Addresses, begin: Ints, end: Ints, addresses: Addresses)
         choice.area += boxes_area(tree, node)
     for k in range(9):
         tree.rotations[0].rows[k] = 1.0 if k % 4 == 0 else 0.0
-    choice.rotations = 1
+    choice.rotations, choice.weight = 1, work.moments[0].weight
     for node in range(len(tree.first)):
-        moments, inherited = work.moments[node], 0
+        moments, inherited, rotation = work.moments[node], 0, 0
         if node > 0:
             inherited = as_int64(tree.orientation[as_int64(moments.parent)]) // CROSSED
-        rotation = 0
-        if 2.0 * moments.slivers > moments.weight:
-            rotation = _choose_rotation(tree, below, work, node, inherited)
-        long = _long_axis(tree.boxes, ROW * node, abs(as_int64(tree.count[node])))
+        is_own_tried = _is_candidate(moments, choice.weight)
+        if is_own_tried or inherited > 0:
+            rotation = _choose_rotation(tree, below, work, node, inherited, is_own_tried)
+        long, area = _long_axis(tree.boxes, ROW * node, abs(as_int64(tree.count[node]))), boxes_area(tree, node)
         if long > 0:
-            choice.long += boxes_area(tree, node)
+            choice.long += area
+        if node > 0:
+            choice.empty += max(_area_of_box(tree, as_int64(moments.parent), node) - area, 0.0)
         tree.orientation[node] = CROSSED * rotation + long
     return choice.rotations if choice.saved + choice.long > LEAST_CONCERNED * choice.area else 0
+
+
+@kernel(forceinline=True)
+def _area_of_box(tree: TreeArrays, parent: int, node: int) -> float:
+    """Return the half area of the box that a node has in its parent."""
+    return half_areas(tree.boxes, ROW * parent + node - as_int64(tree.first[parent]), 1)
+
+
+@kernel(forceinline=True)
+def _is_candidate(moments: NodeMoments, whole: float) -> bool:
+    """Return whether the faces below a node are mostly slivers, or a broad flat part."""
+    return 2.0 * moments.slivers > moments.weight or (moments.weight > BROAD * whole and is_flat(_variances(moments)))
 
 
 @kernel
@@ -235,7 +269,9 @@ def _in_frame(tree: TreeArrays, corner: int) -> Vec3:
 
 
 @kernel
-def _choose_rotation(tree: TreeArrays, below: FacesBelow, work: OrientWork, node: int, inherited: int) -> int:
+def _choose_rotation(
+    tree: TreeArrays, below: FacesBelow, work: OrientWork, node: int, inherited: int, is_own_tried: bool
+) -> int:  # fmt: skip
     """Give a node the inherited rotation or one of its own; return its number, or 0."""
     choice, rotation, plain, count = work.choice, 0, boxes_area(tree, node), abs(as_int64(tree.count[node]))
     least, kept, limit = plain, 1.0, GAIN * plain if _long_axis(tree.boxes, ROW * node, count) > 0 else plain
@@ -244,14 +280,15 @@ def _choose_rotation(tree: TreeArrays, below: FacesBelow, work: OrientWork, node
         if area < GAIN * plain or (area < limit and _long_axis(work.eight.boxes, 0, count) > 0):
             rotation, least, kept = inherited, area, SHARE
             take_boxes(tree, node, work.eight)
-    _set_own_axes(work.moments[node], choice)
-    area = fit_node(tree, below, node, choice.trial, work.eight)
-    if area < kept * least and (area < GAIN * plain or (area < limit and _long_axis(work.eight.boxes, 0, count) > 0)):
-        rotation, least = choice.rotations, area
-        take_boxes(tree, node, work.eight)
-        for k in range(9):
-            tree.rotations[rotation].rows[k] = choice.trial.rows[k]
-        choice.rotations += 1
+    if is_own_tried:
+        _set_own_axes(work.moments[node], choice)
+        area = fit_node(tree, below, node, choice.trial, work.eight)
+        if area < kept * least and (area < GAIN * plain or (area < limit and _long_axis(work.eight.boxes, 0, count) > 0)):
+            rotation, least = choice.rotations, area
+            take_boxes(tree, node, work.eight)
+            for k in range(9):
+                tree.rotations[rotation].rows[k] = choice.trial.rows[k]
+            choice.rotations += 1
     choice.saved += plain - least
     return rotation
 
@@ -262,18 +299,20 @@ def _set_own_axes(moments: NodeMoments, choice: Choice) -> None:
 
     Rounding an entry to float32 costs 2^-25 at most, so the rows are orthogonal to 2√3 · 2^-25, below `ORTHOGONAL`.
     """
-    weight = moments.weight
-    x, y, z = moments.sum[0] / weight, moments.sum[1] / weight, moments.sum[2] / weight
-    squares = moments.squares
-    eigenvectors(
-        Moments(
-            max(squares[0] / weight - x * x, 0.0), squares[1] / weight - x * y, squares[2] / weight - x * z,
-            max(squares[3] / weight - y * y, 0.0), squares[4] / weight - y * z, max(squares[5] / weight - z * z, 0.0),
-        ),
-        choice.matrix, choice.axes,
-    )  # fmt: skip
+    eigenvectors(_variances(moments), choice.matrix, choice.axes)
     for k in range(9):
         choice.trial.rows[k] = choice.axes.rows[k]
+
+
+@kernel
+def _variances(moments: NodeMoments) -> Moments:
+    """Return the second moments about the middle, divided by the weight."""
+    weight, squares = moments.weight, moments.squares
+    x, y, z = moments.sum[0] / weight, moments.sum[1] / weight, moments.sum[2] / weight
+    return Moments(
+        max(squares[0] / weight - x * x, 0.0), squares[1] / weight - x * y, squares[2] / weight - x * z,
+        max(squares[3] / weight - y * y, 0.0), squares[4] / weight - y * z, max(squares[5] / weight - z * z, 0.0),
+    )  # fmt: skip
 
 
 @kernel

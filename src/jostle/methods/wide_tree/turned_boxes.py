@@ -121,7 +121,7 @@ def fit_node(tree: TreeArrays, below: FacesBelow, node: int, rotation: Rotation,
     if count < 0:
         _bound_faces(tree, first, first - count, rotation, eight)
         _round_bounds(eight, eight.bounds, -count)
-        return _half_areas(eight.boxes, 0, -count)
+        return half_areas(eight.boxes, 0, -count)
     for lane in range(count):
         _bound_faces(tree, as_int64(below.begin[first + lane]), as_int64(below.end[first + lane]), rotation, eight)
         for row in range(3):
@@ -131,7 +131,7 @@ def fit_node(tree: TreeArrays, below: FacesBelow, node: int, rotation: Rotation,
                 high = max(high, eight.bounds[POINT_ROWS + LANES * row + k])
             eight.children[LANES * row + lane], eight.children[POINT_ROWS + LANES * row + lane] = low, high
     _round_bounds(eight, eight.children, count)
-    return _half_areas(eight.boxes, 0, count)
+    return half_areas(eight.boxes, 0, count)
 
 
 @kernel
@@ -183,11 +183,11 @@ def _round_bounds(eight: EightBoxes, bounds: Any, count: int) -> None:
 @kernel
 def boxes_area(tree: TreeArrays, node: int) -> float:
     """Return the half areas of the boxes of a node."""
-    return _half_areas(tree.boxes, ROW * node, abs(as_int64(tree.count[node])))
+    return half_areas(tree.boxes, ROW * node, abs(as_int64(tree.count[node])))
 
 
 @kernel(forceinline=True)
-def _half_areas(boxes: Any, start: int, count: int) -> float:
+def half_areas(boxes: Any, start: int, count: int) -> float:
     """Return the half areas of boxes whose rows begin at `start`."""
     total = 0.0
     for lane in range(start, start + count):

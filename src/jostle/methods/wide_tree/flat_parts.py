@@ -1,0 +1,127 @@
+"""Flat parts that lie askew in their mesh: sheets, plates, panels.
+
+Their faces need not be slivers, but boxes along the axes of the mesh are about as thick as the part is wide. A part is *flat* if its
+least principal variance is less than FLAT of the middle one, and *askew* if its variance along each axis of the mesh is more than
+ASKEW times the least. Both are told from the characteristic polynomial: det / minors is close to the least eigenvalue of a flat
+part, minors / trace to the middle one.
+
+Every small patch of a smooth surface is flat. So a part must have BROAD of the mesh (`orient.py`), and before that is looked at, a
+sample must have a flat eighth (`has_flat_part_askew`). An eighth of a sphere has a ratio of 0.04.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from jostle._types import Ints
+from jostle.geometry.eigenvectors import Moments
+from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_float64, as_int64
+from jostle.methods.wide_tree.lanes import POINT_ROWS
+from jostle.methods.wide_tree.tree import LANES, ROW
+
+FLAT = 0.01
+ASKEW = 4.0
+BROAD = 0.1
+SAMPLED = 128  # leaves
+RUNS = 8  # of sampled leaves that follow each other
+
+
+class PointSums(NamedTuple):
+    """Points: how many, their sum, and the sums of their products."""
+
+    count: float
+    x: float
+    y: float
+    z: float
+    xx: float
+    xy: float
+    xz: float
+    yy: float
+    yz: float
+    zz: float
+
+
+@kernel(forceinline=True)
+def is_flat(moments: Moments) -> bool:
+    """Return whether the least of the principal variances is far below the others."""
+    trace, minors = moments.xx + moments.yy + moments.zz, _minors(moments)
+    return _determinant(moments) * trace < FLAT * minors * minors
+
+
+@kernel(forceinline=True)
+def is_askew(moments: Moments) -> bool:
+    """Return whether no axis has nearly as little variance as the least principal one."""
+    return min(moments.xx, moments.yy, moments.zz) * _minors(moments) > ASKEW * _determinant(moments)
+
+
+@kernel(forceinline=True)
+def _minors(m: Moments) -> float:
+    """Return the sum of the principal minors of second order."""
+    return (m.xx * m.yy - m.xy * m.xy) + (m.xx * m.zz - m.xz * m.xz) + (m.yy * m.zz - m.yz * m.yz)
+
+
+@kernel(forceinline=True)
+def _determinant(m: Moments) -> float:
+    first = m.xx * (m.yy * m.zz - m.yz * m.yz)
+    return first - m.xy * (m.xy * m.zz - m.yz * m.xz) + m.xz * (m.xy * m.yz - m.yy * m.xz)
+
+
+@kernel
+def has_flat_part_askew(boxes: Any, first: Ints, count: Ints) -> bool:
+    """Return whether a sample of the faces of a tree, or an eighth of it, is flat and askew.
+
+    boxes: rows of the nodes (`tree.py`). The middles of boxes stand for the faces.
+    """
+    leaves = 0
+    for node in range(len(first)):
+        leaves += count[node] < 0
+    step = leaves // SAMPLED + 1
+    run = max(leaves // (step * RUNS), 1)
+    everything = part = PointSums(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    leaf = taken = 0
+    for node in range(len(first)):
+        if count[node] > 0:
+            continue
+        leaf += 1
+        if leaf % step != 0:
+            continue
+        for lane in range(-as_int64(count[node])):
+            part = _with_middle(part, boxes, ROW * node + lane)
+        taken += 1
+        if taken % run == 0:
+            if _is_flat_askew(part):
+                return True
+            everything, part = _together(everything, part), PointSums(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    return _is_flat_askew(_together(everything, part))
+
+
+@kernel(forceinline=True)
+def _with_middle(s: PointSums, boxes: Any, row: int) -> PointSums:
+    """Add the middle of a box, doubled."""
+    x, y, z = _doubled_middle(boxes, row), _doubled_middle(boxes, row + LANES), _doubled_middle(boxes, row + 2 * LANES)
+    point = PointSums(1.0, x, y, z, x * x, x * y, x * z, y * y, y * z, z * z)
+    return _together(s, point)
+
+
+@kernel(forceinline=True)
+def _doubled_middle(boxes: Any, row: int) -> float:
+    return as_float64(boxes[row]) + as_float64(boxes[row + POINT_ROWS])
+
+
+@kernel(forceinline=True)
+def _together(s: PointSums, t: PointSums) -> PointSums:
+    return PointSums(
+        s.count + t.count, s.x + t.x, s.y + t.y, s.z + t.z,
+        s.xx + t.xx, s.xy + t.xy, s.xz + t.xz, s.yy + t.yy, s.yz + t.yz, s.zz + t.zz,
+    )  # fmt: skip
+
+
+@kernel
+def _is_flat_askew(s: PointSums) -> bool:
+    n = s.count
+    x, y, z = s.x / n, s.y / n, s.z / n
+    moments = Moments(
+        s.xx / n - x * x, s.xy / n - x * y, s.xz / n - x * z, s.yy / n - y * y, s.yz / n - y * z, s.zz / n - z * z
+    )  # fmt: skip
+    return is_flat(moments) and is_askew(moments)
