@@ -1,7 +1,7 @@
 """AllPairs: compares all boxes; the reference, and fastest for a few bodies.
 
-No paper: n(n-1)/2 comparisons of closed boxes, in order, so the pairs come out sorted. Boxes rounded outward to float32 are compared
-eight at a time; where those meet, the float64 boxes decide. (Compared one by one, boxes that lie close take ten times as long: the
+No paper: n(n-1)/2 comparisons of closed boxes, in order, so the pairs come out sorted. Boxes rounded outward to float32 are
+compared eight at a time; where those meet, the float64 boxes decide. (Compared one by one, boxes that lie close take ten times as long: the
 processor guesses every second branch wrong.) Only arrays are kept between frames: when that of the pairs is full the search only
 counts, and runs again with a larger one. It runs in slices, so Ctrl-C is heard.
 """
@@ -145,7 +145,7 @@ def find_all_pairs(
 @kernel(forceinline=True)
 def boxes_overlap(lower: Floats, upper: Floats, a: int, b: int) -> bool:
     """Return whether two closed boxes have a common point."""
+    apart = False
     for k in range(3):
-        if lower[b, k] > upper[a, k] or lower[a, k] > upper[b, k]:
-            return False
-    return True
+        apart = apart or lower[b, k] > upper[a, k] or lower[a, k] > upper[b, k]
+    return not apart

@@ -123,7 +123,7 @@ def test_flat_parts_are_seen_where_they_are_askew(name):
 def test_smooth_and_straight_meshes_have_no_flat_parts_askew(name):
     mesh = OTHERS.get(name) or (build.hand() if name == "hand" else build.torus(segments=200, sides=100))
     for turn in (np.eye(3), ASKEW):
-        assert turn is ASKEW and name in ("box", "cloth") or not gate(askew(mesh, turn))
+        assert (turn is ASKEW and name in ("box", "cloth")) or not gate(askew(mesh, turn))
 
 
 def test_slender_parts_that_lie_across_each_other_are_built_the_other_way():

@@ -1,9 +1,9 @@
 """Flat parts that lie askew in their mesh: sheets, plates, panels.
 
-Their faces need not be slivers, but boxes along the axes of the mesh are about as thick as the part is wide. A part is *flat* if its
-least principal variance is less than FLAT of the middle one, and *askew* if its variance along each axis of the mesh is more than
-ASKEW times the least. Both are told from the characteristic polynomial: det / minors is close to the least eigenvalue of a flat
-part, minors / trace to the middle one.
+Their faces need not be slivers, but boxes along the axes of the mesh are about as thick as the part is wide. A part is *flat* if
+its least principal variance is less than FLAT of the middle one, and *askew* if its variance along each axis of the mesh is more
+than ASKEW times the least. Both are told from the characteristic polynomial: det / minors is close to the least eigenvalue of a
+flat part, minors / trace to the middle one.
 
 Every small patch of a smooth surface is flat. So a part must have BROAD of the mesh (`orient.py`), and before that is looked at, a
 sample must have a flat eighth (`has_flat_part_askew`). An eighth of a sphere has a ratio of 0.04.
@@ -28,9 +28,9 @@ RUNS = 8  # of sampled leaves that follow each other
 
 
 class PointSums(NamedTuple):
-    """Points: how many, their sum, and the sums of their products."""
+    """How many points, their sum, and the sums of their products."""
 
-    count: float
+    points: float
     x: float
     y: float
     z: float
@@ -112,14 +112,14 @@ def _doubled_middle(boxes: Any, row: int) -> float:
 @kernel(forceinline=True)
 def _together(s: PointSums, t: PointSums) -> PointSums:
     return PointSums(
-        s.count + t.count, s.x + t.x, s.y + t.y, s.z + t.z,
+        s.points + t.points, s.x + t.x, s.y + t.y, s.z + t.z,
         s.xx + t.xx, s.xy + t.xy, s.xz + t.xz, s.yy + t.yy, s.yz + t.yz, s.zz + t.zz,
     )  # fmt: skip
 
 
 @kernel
 def _is_flat_askew(s: PointSums) -> bool:
-    n = s.count
+    n = s.points
     x, y, z = s.x / n, s.y / n, s.z / n
     moments = Moments(
         s.xx / n - x * x, s.xy / n - x * y, s.xz / n - x * z, s.yy / n - y * y, s.yz / n - y * z, s.zz / n - z * z
