@@ -1,9 +1,9 @@
 """AllPairs: compares all boxes; the reference, and fastest for a few bodies.
 
 No paper: n(n-1)/2 comparisons of closed boxes, in order, so the pairs come out sorted. Boxes rounded outward to float32 are
-compared eight at a time; where those meet, the float64 boxes decide. (Compared one by one, boxes that lie close take ten times as long: the
-processor guesses every second branch wrong.) Only arrays are kept between frames: when that of the pairs is full the search only
-counts, and runs again with a larger one. It runs in slices, so Ctrl-C is heard.
+compared eight at a time; where those meet, the float64 boxes decide. (Compared one by one, boxes that lie close take ten times as
+long: the processor guesses every second branch wrong.) Only arrays are kept between frames: when that of the pairs is full the
+search only counts, and runs again with a larger one. It runs in slices, so Ctrl-C is heard.
 """
 
 from __future__ import annotations
