@@ -126,6 +126,13 @@ def test_smooth_and_straight_meshes_have_no_flat_parts_askew(name):
         assert (turn is ASKEW and name in ("box", "cloth")) or not gate(askew(mesh, turn))
 
 
+def test_faces_on_one_diagonal_have_no_area_left():
+    rng = np.random.default_rng(0)
+    for _ in range(8):
+        diagonal = rng.integers(0, 4, 36)[:, None] * (1.0, 1.0, 0.0)
+        validate(build_tree(mesh_of(diagonal, np.arange(36).reshape(-1, 3))))
+
+
 def test_slender_parts_that_lie_across_each_other_are_built_the_other_way():
     """As of a frame of pipes: along a curve through space, nodes hold pieces of several."""
     mesh, box = frame(3, 24), np.empty(6)

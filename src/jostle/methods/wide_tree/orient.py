@@ -122,7 +122,8 @@ def oriented(tree: Tree, area: float) -> Measured:
         return Measured(tree, area)
     whole, saved, empty = (float(choice[name][0]) for name in ("area", "saved", "empty"))
     left = whole - saved
-    return Measured(tried._replace(rotations=rotations[: 9 * used].copy()), area * left / whole, empty / left)
+    emptiness = empty / left if left > 0.0 else 0.0  # faces on one line leave nothing
+    return Measured(tried._replace(rotations=rotations[: 9 * used].copy()), area * left / whole, emptiness)
 
 
 @kernel
