@@ -71,6 +71,10 @@ class Jostle(Peer):
         world.prepare()
         return world
 
+    def _pair(self, case: Case) -> Any:
+        make: Any = jostle  # `Any`, as in `_world`
+        return make.Pair(*(jostle.Mesh(*case.mesh(body)) for body in range(2)), self.method)
+
     @property
     def _instead_of_faces(self) -> str:
         """What the method answers instead of face pairs; "" if it names faces."""
@@ -94,9 +98,7 @@ class Jostle(Peer):
     def _pair_first(self, case: Case) -> dict[str, Job]:
         if not isinstance(self.method, jostle.WideTree):
             raise Unable("jostle.Pair supports wide_tree only")
-        make: Any = jostle
-        pair = make.Pair(*(jostle.Mesh(*case.mesh(body)) for body in range(2)), self.method)
-        pose_a, pose_b = case.poses[0]
+        pair, (pose_a, pose_b) = self._pair(case), case.poses[0]
         return {"Pair.touches": Job(lambda _frame: pair.touches(pose_a, pose_b), lambda hit: Found.flag(bool(hit)))}
 
     def _build(self, case: Case) -> dict[str, Job]:
@@ -147,10 +149,9 @@ class Jostle(Peer):
 
     def _poses(self, case: Case) -> dict[str, Job]:
         question, clearance = case.question, case.clearance
-        if question == "any" and isinstance(self.method, jostle.WideTree):
-            make: Any = jostle
-            pair = make.Pair(*(jostle.Mesh(*case.mesh(body)) for body in range(2)), self.method)
-            return {"Pair.touches": self._each_pose(case, lambda pose: pair.touches(None, pose))}
+        jobs = {how: self._each_pose(case, ask) for how, ask in self._pair_calls(case).items()}
+        if question == "any" and jobs:
+            return jobs
         world = self._world(case)
         a, b = world.bodies
 
@@ -179,7 +180,23 @@ class Jostle(Peer):
 
             return moved
 
-        return {how: self._each_pose(case, at_pose(ask)) for how, ask in calls[question].items()}
+        return jobs | {how: self._each_pose(case, at_pose(ask)) for how, ask in calls[question].items()}
+
+    def _pair_calls(self, case: Case) -> dict[str, Callable[[Floats], Any]]:
+        """Return the calls of a `jostle.Pair` that answer for the second body at a pose."""
+        if not isinstance(self.method, jostle.WideTree):
+            return {}
+        pair, clearance = self._pair(case), case.clearance
+
+        def within(pose: Floats) -> float:
+            return 0.0 if pair.touches(None, pose, clearance=clearance) else np.inf
+
+        calls: dict[str, dict[str, Callable[[Floats], Any]]] = {
+            "any": {"Pair.touches": lambda pose: pair.touches(None, pose)},
+            "distance": {"Pair.distance": lambda pose: pair.distance(None, pose)},
+            "within": {"Pair.touches": within},
+        }
+        return calls.get(case.question, {})
 
     @staticmethod
     def _each_pose(case: Case, ask: Callable[[Floats], Any]) -> Job:
