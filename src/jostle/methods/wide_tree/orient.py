@@ -37,6 +37,7 @@ from jostle.methods.wide_tree.flat_parts import BROAD, has_flat_part_askew, is_f
 from jostle.methods.wide_tree.lanes import POINT_ROWS, boxes_at, in_every_lane, minus8
 from jostle.methods.wide_tree.tree import CROSSED, LANES, ROW, Forest, Rotation, Tree, TreeArrays, open_tree
 from jostle.methods.wide_tree.turned_boxes import (
+    NOT_FITTED,
     EightBoxes,
     FacesBelow,
     boxes_area,
@@ -277,13 +278,13 @@ def _choose_rotation(
     choice, rotation, plain, count = work.choice, 0, boxes_area(tree, node), abs(as_int64(tree.count[node]))
     least, kept, limit = plain, 1.0, GAIN * plain if _long_axis(tree.boxes, ROW * node, count) > 0 else plain
     if inherited > 0:
-        area = fit_node(tree, below, node, tree.rotations[inherited], work.eight)
+        area = fit_node(tree, below, node, NOT_FITTED, tree.rotations[inherited], work.eight)
         if area < GAIN * plain or (area < limit and _long_axis(work.eight.boxes, 0, count) > 0):
             rotation, least, kept = inherited, area, SHARE
             take_boxes(tree, node, work.eight)
     if is_own_tried:
         _set_own_axes(work.moments[node], choice)
-        area = fit_node(tree, below, node, choice.trial, work.eight)
+        area = fit_node(tree, below, node, NOT_FITTED, choice.trial, work.eight)
         if area < kept * least and (area < GAIN * plain or (area < limit and _long_axis(work.eight.boxes, 0, count) > 0)):
             rotation, least = choice.rotations, area
             take_boxes(tree, node, work.eight)

@@ -1,8 +1,8 @@
 """The boxes of rotated nodes, fitted to the vertices of all faces below.
 
-A box around rotated boxes would be larger than one around what they hold, so each of the eight is fitted to vertices: eight faces
-at a time, of a leaf one per lane. Coordinates are computed in float64, off by 2^-49 at most, which the padding of node pairs covers
-(`relative_frame.py`), and rounded outward.
+A box around rotated boxes would be larger than one around what they hold, so each of the eight is fitted to vertices, eight faces
+at a time, of a leaf one per lane; unless the child below has the same rotation. Coordinates are computed in float64, off by 2^-49
+at most, which the padding of node pairs covers (`relative_frame.py`), and rounded outward.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ from jostle.methods.wide_tree.tree import (
     TreeFrame,
     open_tree,
 )
+
+NOT_FITTED = -1  # no rotation's number
 
 
 class FacesBelow(NamedTuple):
@@ -93,10 +95,10 @@ def fit_turned(trees: Addresses, begin: Ints, end: Ints, addresses: Addresses) -
     tree, work, below = open_tree(trees, 0), open_turned(addresses), FacesBelow(borrowed(begin), borrowed(end))
     find_faces_below(tree, below)
     root, change = _half_area_of_all(tree), 0.0
-    for node in range(len(tree.first)):
+    for node in range(len(tree.first) - 1, -1, -1):  # children first
         rotation = as_int64(tree.orientation[node]) // CROSSED
         if rotation > 0:
-            change += fit_node(tree, below, node, tree.rotations[rotation], work.eight) - boxes_area(tree, node)
+            change += fit_node(tree, below, node, rotation, tree.rotations[rotation], work.eight) - boxes_area(tree, node)
             take_boxes(tree, node, work.eight)
     return change / root if root > 0.0 else 0.0
 
@@ -115,14 +117,19 @@ def find_faces_below(tree: TreeArrays, below: FacesBelow) -> None:
 
 
 @kernel
-def fit_node(tree: TreeArrays, below: FacesBelow, node: int, rotation: Rotation, eight: EightBoxes) -> float:
-    """Write the eight boxes of a node under a rotation to scratch; return their half areas."""
+def fit_node(tree: TreeArrays, below: FacesBelow, node: int, number: int, rotation: Rotation, eight: EightBoxes) -> float:
+    """Write the eight boxes of a node under a rotation to scratch; return their half areas.
+
+    number: of the rotation, if children that have it have their boxes already; these are united. NOT_FITTED otherwise.
+    """
     first, count = as_int64(tree.first[node]), as_int64(tree.count[node])
     if count < 0:
         _bound_faces(tree, first, first - count, rotation, eight)
         _round_bounds(eight, eight.bounds, -count)
         return half_areas(eight.boxes, 0, -count)
     for lane in range(count):
+        if as_int64(tree.orientation[first + lane]) // CROSSED == number:
+            continue
         _bound_faces(tree, as_int64(below.begin[first + lane]), as_int64(below.end[first + lane]), rotation, eight)
         for row in range(3):
             low, high = math.inf, -math.inf
@@ -131,7 +138,21 @@ def fit_node(tree: TreeArrays, below: FacesBelow, node: int, rotation: Rotation,
                 high = max(high, eight.bounds[POINT_ROWS + LANES * row + k])
             eight.children[LANES * row + lane], eight.children[POINT_ROWS + LANES * row + lane] = low, high
     _round_bounds(eight, eight.children, count)
+    for lane in range(count):
+        if as_int64(tree.orientation[first + lane]) // CROSSED == number:
+            _unite_boxes(tree, first + lane, eight, lane)
     return half_areas(eight.boxes, 0, count)
+
+
+@kernel(forceinline=True)
+def _unite_boxes(tree: TreeArrays, child: int, eight: EightBoxes, lane: int) -> None:
+    """Write the box around all boxes of a child: that of its faces, as rounding is monotonous."""
+    for row in range(0, POINT_ROWS, LANES):
+        start = ROW * child + row
+        low, high = tree.boxes[start], tree.boxes[start + POINT_ROWS]
+        for k in range(1, LANES):  # empty boxes are inside out
+            low, high = min(low, tree.boxes[start + k]), max(high, tree.boxes[start + POINT_ROWS + k])
+        eight.boxes[row + lane], eight.boxes[POINT_ROWS + row + lane] = low, high
 
 
 @kernel
