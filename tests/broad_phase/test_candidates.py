@@ -181,6 +181,51 @@ def test_boxes_of_many_bodies_are_cut_down_and_still_hold_every_world_vertex(off
     assert trimmed > 4 or offset > 1e6
 
 
+@pytest.mark.small
+@pytest.mark.parametrize("size", [1e-29, 1e-3, 1.0, 1e20])
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e7])
+def test_boxes_of_slender_parts_askew_are_those_of_rotated_boxes_and_hold_every_world_vertex(offset, size):
+    """A needle along a diagonal of its mesh, a plate, points on one line: under poses that are only nearly rigid."""
+    rng = np.random.default_rng(5)
+    askew = random_pose(rng)[:3, :3]
+    needle, plate, line = (
+        rng.uniform(-1.0, 1.0, (30, 3)) * half for half in ((3.0, 0.01, 0.02), (2.0, 2.0, 0.01), (1.0, 0.0, 0.0))
+    )
+    meshes = [jostle.Mesh(size * (part @ askew + offset), rng.integers(0, 30, (20, 3))) for part in (needle, plate, line)]
+    world, trimmed = jostle.World(AllFacesBehind()), 0
+    for k in range(24):
+        pose = translation(rng.normal(size=3) * size * offset) @ random_pose(rng)
+        pose[:3, :3] *= 1.0 + rng.choice([-1.0, 0.0, 1.0]) * 0.99e-5 / 2.0 / np.sqrt(3.0)
+        world.add(meshes[k % 3], pose, deformable=k == 7)
+    if offset == 0.0:  # a needle that has just been turned upright
+        upright = np.eye(4)
+        upright[:3, :3] = askew
+        world.bodies[0].pose = upright
+    for body, (lower, upper) in zip(world, world.overlay().boxes, strict=True):
+        points = body.world_vertices[np.unique(body.mesh.faces)]
+        assert (points >= lower).all()
+        assert (points <= upper).all()
+        trimmed += bool((upper - lower < np.ptp(points, axis=0) * 1.5 + 1e-29).all())
+    assert trimmed > 8 or offset > 0.0
+    if offset == 0.0 and size >= 1e-3:
+        lower, upper = world.overlay().boxes[0]
+        assert (np.sort(upper - lower)[:2] < 0.2 * size).all()
+
+
+def test_slender_parts_askew_have_few_pairs_that_may_meet():
+    rng = np.random.default_rng(6)
+    pipe = build.capsule(radius=0.05, height=2.0, segments=12)
+    straight, turned = jostle.World(AllFacesBehind()), jostle.World(AllFacesBehind())
+    askew = random_pose(rng)
+    moved = pipe.moved(askew)
+    for _ in range(60):
+        pose = random_pose(rng, 2.0)
+        straight.add(pipe, pose)
+        turned.add(moved, pose @ np.linalg.inv(askew))
+    few, more = (world.detect().counters.body_pairs for world in (straight, turned))
+    assert 0 < few <= more <= 1.1 * few  # 4.5 times as many where boxes are not trimmed
+
+
 def test_exact_tests_of_all_faces_count_for_more_than_boxes(monkeypatch):
     """A slice that was sized by faces far apart would otherwise be too long where all of them meet."""
     slices, asked = [], 1000

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle._types import Floats
-from jostle.broad_phase.volume_table import VolumeTable, farthest_from, trim_boxes
+from jostle._types import Floats, Ints
+from jostle.broad_phase.volume_table import VolumeTable, farthest_from, trim_boxes, trim_to_rotated_boxes
 from jostle.broad_phase.volumes import Volumes
 from jostle.geometry.aabb import box_of_points, world_boxes_into
 from jostle.geometry.vector import Vec3
@@ -18,7 +20,62 @@ from jostle.interface.shape_numbers import number_shapes
 from jostle.kernels.arrays import read_only_view
 from jostle.shapes.mesh import Mesh
 
-MANY_BODIES = 8  # from here on boxes are trimmed to balls: fewer pairs pay for it
+MANY_BODIES = 8  # from here on boxes are trimmed: fewer pairs pay for it
+MUCH_SMALLER = 0.7
+SMALLEST = 1e-100  # extent of points whose squares are 0 otherwise
+
+
+class _InnerVolumes(NamedTuple):
+    """Volumes about the centres of boxes that contain the bodies, to trim world boxes to.
+
+    The box of a rotated box is up to 1.7 times as long as the body. 10,000 polytopes: 2,810 pairs instead of 4,887 with balls.
+    Slender parts that lie askew in their meshes, 200 pipes: 870 pairs instead of 2,015 with rotated boxes.
+    """
+
+    centre: Floats  # (n,3)
+    radius: Floats  # (n,) of balls, inf for deforming bodies
+    axes: Floats  # (n,3,3) half the edges of rotated boxes
+    slender: Ints  # the bodies whose rotated boxes are much smaller than their boxes
+
+    @staticmethod
+    def of(bodies: Bodies, centre: Floats) -> _InnerVolumes:
+        """Return the volumes of bodies."""
+        first, mesh_of_body = number_shapes(bodies.meshes)
+        points = [_used_vertices(bodies.meshes[body]) for body in first]
+        reach = [
+            farthest_from(read_only_view(some), Vec3(*centre[body].tolist()))[1]
+            for body, some in zip(first, points, strict=True)
+        ]  # fmt: skip
+        axes, areas = _principal_boxes(points, centre[first])
+        sides = np.array([np.ptp(bodies.meshes[body].bounds, axis=0) for body in first])
+        slender = (areas < MUCH_SMALLER * _half_area(sides))[mesh_of_body]
+        radius = np.array(reach)[mesh_of_body]
+        radius[bodies.deforming] = np.inf
+        slender[bodies.deforming] = False
+        return _InnerVolumes(*map(read_only_view, (centre, radius, axes[mesh_of_body], np.flatnonzero(slender).astype(np.int32))))
+
+    def trim(self, poses: Floats, lower: Floats, upper: Floats) -> None:
+        """Trim world boxes (n,3) under poses (n,4,4)."""
+        trim_boxes(poses, self.centre, self.radius, lower, upper)
+        if len(self.slender):
+            trim_to_rotated_boxes(poses, *self, lower, upper)
+
+
+def _principal_boxes(points: Sequence[Floats], centres: Floats) -> tuple[Floats, Floats]:
+    """Return half the edges (n,3,3) and half the areas (n,) of boxes along the principal axes of points."""
+    apart = [some - centre for some, centre in zip(points, centres, strict=True)]
+    largest = [max(float(np.abs(some).max()), SMALLEST) for some in apart]
+    scaled = [some / size for some, size in zip(apart, largest, strict=True)]
+    _, columns = np.linalg.eigh(np.array([some.T @ some for some in scaled]))
+    half = np.array([np.abs(some @ column).max(axis=0) for some, column in zip(apart, columns, strict=True)])
+    return columns.transpose(0, 2, 1) * half[:, :, None], _half_area(2.0 * half)
+
+
+def _half_area(sides: Floats) -> Floats:
+    """Return half the areas (n,) of boxes by their sides (n,3)."""
+    x, y, z = sides.T
+    area: Floats = x * y + z * (x + y)
+    return area
 
 
 class LocalBoxes:
@@ -33,29 +90,15 @@ class LocalBoxes:
         self._bodies = bodies
         self._table: VolumeTable | None = None
         self._in_table: dict[int, Floats] = {}
-        self._balls = self._balls_about_boxes() if len(bodies) >= MANY_BODIES else None
-
-    def _balls_about_boxes(self) -> tuple[Floats, Floats]:
-        """Return balls about box centres that contain the bodies.
-
-        Centres are (n,3), radii (n,), inf for deforming bodies.
-        """
-        centre = 0.5 * self._lower + 0.5 * self._upper
-        first, mesh_of_body = number_shapes(self._bodies.meshes)
-        used = [read_only_view(_used_vertices(self._bodies.meshes[body])) for body in first]
-        reach = [farthest_from(points, Vec3(*centre[body].tolist()))[1] for body, points in zip(first, used, strict=True)]
-        radius = np.array(reach)[mesh_of_body]
-        radius[self._bodies.deforming] = np.inf
-        return read_only_view(centre), read_only_view(radius)
+        self._inner = _InnerVolumes.of(bodies, 0.5 * self._lower + 0.5 * self._upper) if len(bodies) >= MANY_BODIES else None
 
     def in_the_world(self, frame: Frame) -> tuple[Floats, Floats]:
         """Return corners (n,3) of world boxes that contain every world vertex."""
         lower, upper = np.empty((2, len(frame), 3))
         poses = read_only_view(frame.poses)
         world_boxes_into(poses, *self.of(frame), lower, upper)
-        if self._balls is not None:
-            # The box of a rotated box is up to 1.7 times as long as the body. 10,000 polytopes: 2,810 pairs instead of 4,887.
-            trim_boxes(poses, *self._balls, lower, upper)
+        if self._inner is not None:
+            self._inner.trim(poses, lower, upper)
         return lower, upper
 
     def of(self, frame: Frame) -> tuple[Floats, Floats]:

@@ -15,13 +15,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle._types import Floats
+from jostle._types import Floats, Ints
 from jostle.geometry.aabb import box_of_points
 from jostle.geometry.rigid import SMALLEST_WORLD_COORDINATE
 from jostle.geometry.vector import Vec3, dot, minus, point_at, write_point
 from jostle.interface.shape_numbers import number_shapes
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
 
 # An accepted pose may lengthen a vector by 1.5e-5 of its length.
 STRETCH = 1.6e-5
@@ -153,3 +154,22 @@ def trim_boxes(poses: Floats, centres: Floats, radii: Floats, lower: Floats, upp
         lower[i, 0], upper[i, 0] = max(lower[i, 0], u - radius), min(upper[i, 0], u + radius)
         lower[i, 1], upper[i, 1] = max(lower[i, 1], v - radius), min(upper[i, 1], v + radius)
         lower[i, 2], upper[i, 2] = max(lower[i, 2], w - radius), min(upper[i, 2], w + radius)
+
+
+@kernel
+def trim_to_rotated_boxes(
+    poses: Floats, centres: Floats, radii: Floats, axes: Floats, bodies: Ints, lower: Floats, upper: Floats
+) -> None:
+    """Trim the world boxes (n,3) of some bodies to those of rotated boxes.
+
+    A rotated box is a centre ± axes (n,3,3), the rows of which are half its edges. Its body is in the sphere about the centre, too.
+    """
+    for n in range(len(bodies)):
+        i = as_int64(bodies[n])
+        at, radius = world_sphere(poses, i, centres, radii)
+        slack = radius - radii[i]  # covers directions that are orthonormal to 2^-40 only, and all rounding
+        for k in range(3):
+            row, reach = Vec3(poses[i, k, 0], poses[i, k, 1], poses[i, k, 2]), slack
+            for j in range(3):
+                reach += abs(dot(row, Vec3(axes[i, j, 0], axes[i, j, 1], axes[i, j, 2])))
+            lower[i, k], upper[i, k] = max(lower[i, k], at[k] - reach), min(upper[i, k], at[k] + reach)
