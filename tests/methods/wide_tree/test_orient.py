@@ -177,27 +177,26 @@ def test_a_deforming_tree_keeps_its_rotations_and_is_built_again_when_they_fit_n
 @pytest.mark.parametrize(
     ("name", "nodes", "triangles"),
     [
-        ("pipe", 3, 0.5),
-        ("pipe askew", 3, 0.3),
-        ("cylinder askew", 3, 0.4),
-        ("cone askew", 36, 8.0),
-        ("bundle", 15, 0.4),
-        ("beam", 2, 0.5),
-        ("panel", 2, 0.5),
-        ("perforated", 5, 1.8),
+        ("pipe", 400, 70),
+        ("pipe askew", 360, 60),
+        ("cylinder askew", 500, 90),
+        ("cone askew", 7_000, 300),
+        ("bundle", 4_200, 170),
+        ("beam", 250, 150),
+        ("panel", 650, 250),
+        ("perforated", 2_500, 1_000),
     ],
 )
-def test_bodies_of_slivers_are_told_apart_by_few_tests(name, nodes, triangles):
-    """Node pairs and exact tests per body pair: up to 328 and 928 where no node is turned, 5.4 and 14 for flat parts."""
+def test_slender_and_flat_bodies_are_told_apart_by_few_tests(name, nodes, triangles):
+    """Node pairs and exact tests of 40 bodies: 115,000 and 220,000 of askew pipes where no node is turned."""
     rng, mesh = np.random.default_rng(2), {**SLIVERS, **FLAT}[name]
     world = jostle.World("wide_tree")
     for _ in range(40):
         world.add(mesh, random_pose(rng, 0.6 * mesh.size))
     report = world.detect(rows="pairs")
-    pairs = report.counters.body_pairs
     assert len(report.pairs.body_a) > 10
-    assert report.counters.box_tests <= 64 * nodes * pairs
-    assert report.counters.triangle_tests <= triangles * pairs
+    assert report.counters.box_tests <= 64 * nodes
+    assert report.counters.triangle_tests <= triangles
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -16,8 +16,8 @@ from jostle.methods.wide_tree.scratch import SCRATCH
 from jostle.methods.wide_tree.tree import ROW, Tree
 from jostle.shapes.mesh import Mesh
 
-EMPTY = 0.175  # frames of 2 to 9 pipes have 0.19 to 0.46, single parts 0.16 at most
-MOST_FACES_TWICE = 1 << 15  # of larger meshes the time of the build counts
+EMPTY = 0.06  # frames of pipes have 0.19 to 0.46, models with a few pipes 0.09 to 0.28, single parts mostly less
+MOST_FACES_TWICE = 1 << 18  # of larger meshes the time of the build counts
 
 
 def build_tree(mesh: Mesh, how: str = "morton") -> Tree:
