@@ -229,3 +229,47 @@ def test_each_axis_of_a_face_parts_it_from_a_small_node(moves):
     for place, near in [(place, 0) for place in apart] + [(place, 1) for place in (centre, *middles)]:
         poses = [np.eye(4), translation(place)]
         assert near_of(tree, large, other, 0, poses[::-1] if moves else poses, moves) == near
+
+
+def moved(method, bodies, ends, **options):
+    """Return the rows, with times, and the counters of bodies that go to these poses."""
+    world = jostle.World(method)
+    for mesh, pose in bodies:
+        world.add(mesh, pose)
+    for body, end in zip(world, ends, strict=True):
+        body.pose = end
+    report = world.detect(motion=True, **options)
+    times = zip(rows_of(report), report.contacts.time.tolist(), strict=True)
+    return list(times), report.counters
+
+
+@pytest.mark.parametrize("volume", VOLUMES)
+@pytest.mark.parametrize("turning", [False, True])
+def test_large_faces_along_a_motion_give_the_rows_of_the_oracle(volume, turning):
+    rng = np.random.default_rng(4)
+    fine = shapes.icosphere(2)
+    method, rows = jostle.BoundingTree(volume=volume, sweep="enclosing" if volume == "aabb" else "relative"), 0
+    for large in (slivers(rng, 12), plate(1.0), plate(0.0)):
+        bodies = [(large, random_pose(rng, 0.5)), (fine, random_pose(rng, 0.5))]
+        for order in (1, -1):
+            ends = [pose @ random_pose(rng, 0.3) if turning else translation(rng.normal(size=3)) @ pose for _, pose in bodies]
+            expected, _ = moved("brute_force", bodies[::order], ends[::order], all_contacts=True)
+            found, _ = moved(method, bodies[::order], ends[::order], all_contacts=True)
+            assert found == expected
+            rows += len(found)
+            (first, *_), _ = moved(method, bodies[::order], ends[::order])
+            assert abs(first[1] - min(time for _, time in expected)) < 1e-6
+    assert rows > 400
+
+
+# Without tests of single faces: 19,996 tests for the first contact, 18,796 for all.
+@pytest.mark.parametrize("plate_first", [False, True])
+@pytest.mark.parametrize("all_contacts", [False, True])
+def test_a_plate_moves_into_a_model_in_few_tests(all_contacts, plate_first):
+    start = on_the_side(0.5, 0.7)
+    end = start @ translation((0.0, 0.0, 0.01)) @ rotation_about((1.0, 0.0, 0.0), 0.0 if all_contacts else 0.01)
+    order = -1 if plate_first else 1
+    bodies, ends = [(SMALL, None), (plate(0.5), start)][::order], [np.eye(4), end][::order]
+    rows, counters = moved("bounding_tree", bodies, ends, all_contacts=all_contacts)
+    assert len(rows) == (428 if all_contacts else 1)
+    assert counters.box_tests < 4000
