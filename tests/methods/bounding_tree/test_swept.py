@@ -15,6 +15,7 @@ from jostle.kernels.structs import opener, record_viewer
 from jostle.methods.bounding_tree import sweep_search
 from jostle.methods.bounding_tree.build import build
 from jostle.methods.bounding_tree.dynamic import Mover
+from jostle.methods.bounding_tree.leaves import AXES_OF_FACE
 from jostle.methods.bounding_tree.motions import (
     IDENTITY,
     Instant,
@@ -25,10 +26,20 @@ from jostle.methods.bounding_tree.motions import (
     resting_template,
 )
 from jostle.methods.bounding_tree.moving_faces import fill_moving_leaf, window_of_faces
+from jostle.methods.bounding_tree.near_faces import EVERY_FACE
+from jostle.methods.bounding_tree.near_moving_faces import MovingLeaf, near_moving_faces
 from jostle.methods.bounding_tree.refit import refit_ends
 from jostle.methods.bounding_tree.show import _swept
 from jostle.methods.bounding_tree.swept import set_up_axes, set_up_node, window_of_centres, window_of_places
-from jostle.methods.bounding_tree.swept_body import CurrentLeaf, Interval, MovingFace, SweepScratch, SweptBody, SweptNode
+from jostle.methods.bounding_tree.swept_body import (
+    CurrentLeaf,
+    Interval,
+    MovingAxis,
+    MovingFace,
+    SweepScratch,
+    SweptBody,
+    SweptNode,
+)
 from jostle.methods.bounding_tree.tree import AXES, HALF, RADIUS, SPHERE
 from jostle.shapes.mesh import Mesh
 from tests.tiny import random_pose, random_soup
@@ -75,6 +86,7 @@ def random_mover(rng, volume, what):
 
 
 open_shape, open_scratch = opener(MovingShape), opener(SweepScratch)
+FACES = [field.name for field in SweepScratch.layout].index("faces")
 view_place, view_face = record_viewer(SweptNode), record_viewer(MovingFace)
 
 
@@ -88,6 +100,15 @@ def set_up_place(shape, scratch, node, halvings, s, e):
 @kernel
 def set_up_leaf(shape, scratch, node, halvings, s, e):
     fill_moving_leaf(SweptBody(open_shape(shape), open_scratch(scratch)), node, Interval(halvings, s, e, 0, 1, 2))
+
+
+@kernel
+def near_faces_of(shape, scratch, other_shape, other_scratch, node, halvings, s, e, padding, limit):
+    interval = Interval(halvings, s, e, 0, 1, 2)
+    other = SweptBody(open_shape(other_shape), open_scratch(other_scratch))
+    set_up_node(other, node, interval)
+    leaf = MovingLeaf(SweptBody(open_shape(shape), open_scratch(scratch)), 0, EVERY_FACE)
+    return near_moving_faces(leaf, other, 1, interval, padding, limit)
 
 
 @kernel
@@ -118,6 +139,7 @@ def scratch_of(moving, interval, faces=0):
         "place": np.zeros(1, SweptNode.dtype),
         "leaf": np.zeros(1, CurrentLeaf.dtype),
         "faces": np.zeros(faces, MovingFace.dtype),
+        "axes": np.zeros(AXES_OF_FACE * faces, MovingAxis.dtype),
     }
 
 
@@ -221,8 +243,8 @@ def vertices_of(tree, node):
     return tree.vertex_list[tree.vertex_start[node] : tree.vertex_start[node + 1]]
 
 
-def moving_leaf(moving, faces, world, interval):
-    """Return a leaf over an interval, with these vertices at both ends."""
+def leaf_of(moving, faces, world, interval):
+    """Return the tables of a body of one leaf, with these vertices at both ends, and of its scratch."""
     order = np.array(faces, np.int32)
     one, scratch = np.zeros(1, np.int32), scratch_of(moving, interval, len(order))
     volumes = np.zeros((1, 16))
@@ -231,9 +253,14 @@ def moving_leaf(moving, faces, world, interval):
         face_count=np.full(1, len(order), np.int32), order=order, faces=moving.surface.faces, vertices_t0=world[0],
         vertices_t1=world[1], motion=moving.tree.motion,
     )  # fmt: skip
-    table = SweepScratch.table(**scratch)
-    set_up_leaf(shape.table[0], table.table[0], 0, *interval)
-    return scratch["faces"]
+    return shape, SweepScratch.table(**scratch)
+
+
+def moving_leaf(moving, faces, world, interval):
+    """Return the faces of a leaf over an interval, with these vertices at both ends."""
+    shape, scratch = leaf_of(moving, faces, world, interval)
+    set_up_leaf(shape.table[0], scratch.table[0], 0, *interval)
+    return scratch.array(0, FACES)
 
 
 def test_no_contact_is_outside_of_the_window_of_its_faces():
@@ -275,6 +302,38 @@ def test_the_blur_of_a_face_is_the_height_of_its_arcs():
         assert (heights <= blur + 1e-14).all()
         # Half a turn, at most, makes the bound π²/8 times as large as it need be; this is what it may cost.
         assert (blur <= 1.25 * heights + 1e-12).all()
+
+
+@pytest.mark.parametrize("volume", VOLUMES)
+def test_no_contact_is_outside_of_the_window_of_a_face_and_a_node(volume):
+    """A face is near a node as long as the limit is not before their contact."""
+    rng = np.random.default_rng(7)
+    kinds = list(itertools.product(WHAT, WHAT))
+    parted = 0
+    for k in range(480):
+        (tree_a, a), (tree_b, b) = (random_mover(rng, volume, what) for what in kinds[k % len(kinds)])
+        _halvings, s, e = interval = random_interval(rng)
+        share = rng.choice([0.0, 1.0, rng.random()])
+        time = s + share * (e - s)
+        node = int(rng.integers(len(tree_b.volumes)))
+        face = int(rng.integers(len(tree_a.faces)))
+        weights = rng.dirichlet(np.ones(3)) if rng.random() < 0.7 else np.eye(3)[rng.integers(3)]
+        touching = weights @ a.surface.placed(time)[a.surface.faces[face]]
+        touched = b.surface.placed(time)[rng.choice(vertices_of(tree_b, node))]
+        shift = touched - touching
+        padding = sweep_search.ROUNDING * (largest(a) + largest(b) + np.abs(shift).max())
+        for by in (shift, shift + rng.normal(size=3)):
+            world = a.surface.vertices_t0 + by, a.surface.vertices_t1 + by
+            shape, scratch = leaf_of(a, range(12), world, interval)
+            other = scratch_of(b, interval)
+            near, tests = near_faces_of(
+                shape.table[0], scratch.table[0], b.tree.table.table[0], SweepScratch.table(**other).table[0], node, *interval,
+                padding, min(1.0, time + 1e-9),
+            )  # fmt: skip
+            assert tests == 12
+            assert by is not shift or near >> face & 1, (k, kinds[k % len(kinds)])
+            parted += 12 - near.bit_count()
+    assert parted > 1500
 
 
 @pytest.mark.parametrize("volume", VOLUMES)

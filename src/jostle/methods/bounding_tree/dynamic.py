@@ -23,6 +23,7 @@ from jostle.continuous.moving_surface import MovingSurface
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.work_arrays import WorkArrays, made_arrays
 from jostle.methods.bounding_tree import sweep_search
+from jostle.methods.bounding_tree.leaves import AXES_OF_FACE
 from jostle.methods.bounding_tree.motions import INSTANTS, MOST_HALVINGS, MovingTree
 from jostle.methods.bounding_tree.swept_body import SweepScratch
 from jostle.report.report import Counters
@@ -190,7 +191,7 @@ NO_WELDED.flags.writeable = False
 
 def _scratch(faces_of_leaf: int) -> AddressTable:
     """Return a table of the scratch of two bodies."""
-    lengths = {"instants": INSTANTS, "pads": MOST_HALVINGS + 1, "faces": faces_of_leaf}
+    lengths = {"instants": INSTANTS, "pads": MOST_HALVINGS + 1, "faces": faces_of_leaf, "axes": AXES_OF_FACE * faces_of_leaf}
     return SweepScratch.tables([made_arrays(SweepScratch, **lengths) for _ in range(2)])
 
 

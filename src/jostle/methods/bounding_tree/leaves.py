@@ -16,7 +16,8 @@ from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import Record, Rows, Run, Struct, float64, int64
 from jostle.methods.bounding_tree.tree import TreeShape
 
-SLOTS = 256  # a power of two
+SLOTS, AXIS_SLOTS = 256, 32  # powers of two
+AXES_OF_FACE = 4  # the normal, and across the edges
 
 
 class WorldFace(Record):
@@ -27,11 +28,21 @@ class WorldFace(Record):
     upper: Run[float64, Literal[3]]
 
 
+class FaceAxis(Record):
+    """A separating axis of a face, and the padded range of the face on it."""
+
+    axis: Run[float64, Literal[3]]
+    low: float64
+    high: float64
+
+
 class LeafCache(Struct):
     """The recently used leaves of one body."""
 
     tags: Rows[int64]  # (SLOTS,) query and node of each slot
     faces: Rows[WorldFace]  # as many for each slot as the largest leaf has
+    axis_tags: Rows[int64]  # (AXIS_SLOTS,) the same for axes, of large leaves only (`near_faces.py`)
+    axes: Rows[FaceAxis]  # AXES_OF_FACE for each face
 
 
 @kernel(forceinline=True)

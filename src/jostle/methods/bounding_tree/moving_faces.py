@@ -21,6 +21,18 @@ from jostle.methods.bounding_tree.swept import OUTWARD
 from jostle.methods.bounding_tree.swept_body import EMPTY, Interval, MovingFace, SweptBody, Window
 
 
+@kernel(forceinline=True)
+def set_up_leaf(body: SweptBody, node: int, number: int, interval: Interval) -> None:
+    """Set up the faces of a leaf over an interval, unless they are those at work.
+
+    number: of the interval.
+    """
+    leaf = body.scratch.leaf
+    if leaf.node != node or leaf.interval != number:
+        leaf.node, leaf.interval, leaf.has_axes = node, number, 0
+        fill_moving_leaf(body, node, interval)
+
+
 @kernel
 def fill_moving_leaf(body: SweptBody, node: int, interval: Interval) -> None:
     """Set up the faces of a leaf over an interval."""

@@ -16,7 +16,7 @@ from jostle.kernels.handles import AddressTable
 from jostle.kernels.slices import run_in_slices
 from jostle.kernels.work_arrays import WorkArrays, made_arrays
 from jostle.methods.bounding_tree import static
-from jostle.methods.bounding_tree.leaves import SLOTS, LeafCache
+from jostle.methods.bounding_tree.leaves import AXES_OF_FACE, AXIS_SLOTS, SLOTS, LeafCache
 from jostle.methods.bounding_tree.tree import Point, Tree, TreeShape, Volume, topology_of
 from jostle.report.assemble import Rows
 from jostle.report.packing import ALL, unpacked
@@ -136,4 +136,5 @@ class StaticSearch:
 
 def _empty_caches(faces_of_leaf: int) -> AddressTable:
     """Return a table of two empty leaf caches."""
-    return LeafCache.tables([made_arrays(LeafCache, tags=SLOTS, faces=SLOTS * faces_of_leaf) for _ in range(2)])
+    faces, axes = SLOTS * faces_of_leaf, AXIS_SLOTS * AXES_OF_FACE * faces_of_leaf
+    return LeafCache.tables([made_arrays(LeafCache, tags=SLOTS, faces=faces, axis_tags=AXIS_SLOTS, axes=axes) for _ in range(2)])

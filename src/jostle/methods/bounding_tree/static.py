@@ -1,8 +1,9 @@
 """Static collision detection: touching faces at one instant, by two trees (§4).
 
 A node pair that meets is replaced by the children of the larger node, whatever its degree; two leaves are compared by the boxes of
-their faces in the world and the exact test. A body against itself is the same walk: a node with itself becomes all pairs of its
-children, each once, and faces that share a welded vertex are left out (or tested for contact beyond what they share).
+their faces in the world and the exact test. Below a leaf that is large for the other node, the children are compared with each of
+its faces instead of with its volume (`near_faces.py`). A body against itself is the same walk: a node with itself becomes all pairs
+of its children, each once, and faces that share a welded vertex are left out (or tested for contact beyond what they share).
 
 The kernel works on a list of body pairs and can be stopped anywhere; called again with its state, it resumes. Exact: all culls are
 conservative for the world vertices, and the last test is that of all exact methods.
@@ -30,6 +31,7 @@ from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import Addresses, One, Record, Rows, Struct, float64, int32, int64, opener, row_opener
 from jostle.methods.bounding_tree.leaves import LeafCache, WorldFace, box_of, cached_leaf, triangle_of
+from jostle.methods.bounding_tree.near_faces import EVERY_FACE, LargeLeaf, bit_of, block_of, is_large_leaf, moved_block, near_faces
 from jostle.methods.bounding_tree.overlap import PairFrame, nodes_apart, reach_of, set_up_frame
 from jostle.methods.bounding_tree.tree import NodePair, TreeShape, opened
 from jostle.report.packing import ALL, ANY, FACE_BITS, KIND_BITS, WORST, WORST_OF_ANY
@@ -63,6 +65,8 @@ class StackRow(Record):
 
     a: int32
     b: int32
+    near_a: int64  # of a leaf: the faces that may meet the other node (`near_faces.py`)
+    near_b: int64
 
 
 class Visit(Record):
@@ -95,6 +99,14 @@ class Side(NamedTuple):
     shape: TreeShape
     cache: LeafCache
     pose: RigidPose
+
+
+class WaitingPair(NamedTuple):
+    """A node pair that meets, and the faces of leaves that may meet the other node."""
+
+    nodes: NodePair
+    near_a: int
+    near_b: int
 
 
 class Neighbours(NamedTuple):
@@ -158,15 +170,15 @@ def begin_with_roots(work: StaticWork) -> None:
     state = work.state
     state.query += 1
     state.rows_of_pair = 0
-    push(work, 0, 0, 0)
+    push(work, 0, WaitingPair(NodePair(0, 0), EVERY_FACE, EVERY_FACE))
     state.height = 1
 
 
 @kernel(forceinline=True)
-def push(work: StaticWork, height: int, a: int, b: int) -> None:
+def push(work: StaticWork, height: int, pair: WaitingPair) -> None:
     """Put a node pair on the stack at this height."""
     top = work.stack[height]
-    top.a, top.b = a, b
+    top.a, top.b, top.near_a, top.near_b = pair.nodes.a, pair.nodes.b, pair.near_a, pair.near_b
 
 
 @kernel
@@ -181,14 +193,21 @@ def walk_together(work: StaticWork, a: Side, b: Side, itself: bool, limit: int, 
         state.height -= 1
         top = work.stack[state.height]
         nodes = NodePair(as_int64(top.a), as_int64(top.b))
+        pair = WaitingPair(nodes, top.near_a, top.near_b)
         if len(work.visited) > 0:
             visit = work.visited[state.visited]
             visit.pair, visit.a, visit.b = state.next_pair, nodes.a, nodes.b
             state.visited += 1
-        if a.shape.child_count[nodes.a] > 0 or b.shape.child_count[nodes.b] > 0:
-            compare_children(work, kind, a.shape, b.shape, nodes, itself)
-        elif compare_leaves(work, a, b, nodes, itself, neighbours):
-            state.height = 0
+        inner_a, inner_b = a.shape.child_count[nodes.a] > 0, b.shape.child_count[nodes.b] > 0
+        if not (inner_a or inner_b):
+            if compare_leaves(work, a, b, pair, itself, neighbours):
+                state.height = 0
+        elif not inner_a and is_large_leaf(a.shape.volumes[nodes.a], b.shape.volumes[nodes.b]):
+            compare_with_faces(work, a, b, pair, True)
+        elif not inner_b and is_large_leaf(b.shape.volumes[nodes.b], a.shape.volumes[nodes.a]):
+            compare_with_faces(work, a, b, pair, False)
+        else:
+            compare_children(work, kind, a.shape, b.shape, pair, itself)
     return DONE
 
 
@@ -208,8 +227,9 @@ def room_for_one_more(work: StaticWork, limit: int) -> int:
 
 
 @kernel(forceinline=True)
-def compare_children(work: StaticWork, kind: int, a: TreeShape, b: TreeShape, nodes: NodePair, itself: bool) -> None:
+def compare_children(work: StaticWork, kind: int, a: TreeShape, b: TreeShape, pair: WaitingPair, itself: bool) -> None:
     """Replace the larger node by its children; push those near the other node."""
+    nodes = pair.nodes
     with_itself = itself and nodes.a == nodes.b
     is_larger_a = a.volumes[nodes.a].radius >= b.volumes[nodes.b].radius
     nodes_a, nodes_b = opened(a, b, nodes, with_itself, is_larger_a)
@@ -218,40 +238,80 @@ def compare_children(work: StaticWork, kind: int, a: TreeShape, b: TreeShape, no
         for j in range(i if with_itself else nodes_b.begin, nodes_b.end):
             tests += 1
             if (with_itself and i == j) or not nodes_apart(kind, a.volumes[i], b.volumes[j], work.frame):
-                push(work, height, i, j)
+                push(work, height, WaitingPair(NodePair(i, j), pair.near_a, pair.near_b))
                 height += 1
     work.state.height = height
     work.state.node_tests += tests
 
 
+@kernel
+def compare_with_faces(work: StaticWork, a: Side, b: Side, pair: WaitingPair, large_a: bool) -> None:
+    """Replace the other node of a large leaf by its children; push those near a face."""
+    state, frame, nodes = work.state, work.frame, pair.nodes
+    height, tests = state.height, 0
+    if large_a:
+        leaf = LargeLeaf(a.cache, a.shape, nodes.a, pair.near_a, False)
+        begin = as_int64(b.shape.first_child[nodes.b])
+        for j in range(begin, begin + b.shape.child_count[nodes.b]):
+            near, more = near_faces(leaf, moved_block(b.shape.volumes[j], frame.pose), frame, state.query, state.faces_of_leaf)
+            tests += more
+            if near != 0:
+                push(work, height, WaitingPair(NodePair(nodes.a, j), near, EVERY_FACE))
+                height += 1
+    else:
+        leaf = LargeLeaf(b.cache, b.shape, nodes.b, pair.near_b, True)
+        begin = as_int64(a.shape.first_child[nodes.a])
+        for i in range(begin, begin + a.shape.child_count[nodes.a]):
+            near, more = near_faces(leaf, block_of(a.shape.volumes[i]), frame, state.query, state.faces_of_leaf)
+            tests += more
+            if near != 0:
+                push(work, height, WaitingPair(NodePair(i, nodes.b), EVERY_FACE, near))
+                height += 1
+    state.height = height
+    state.node_tests += tests
+
+
 @kernel(forceinline=True)
-def compare_leaves(work: StaticWork, a: Side, b: Side, nodes: NodePair, itself: bool, neighbours: Neighbours) -> bool:
+def compare_leaves(work: StaticWork, a: Side, b: Side, pair: WaitingPair, itself: bool, neighbours: Neighbours) -> bool:
     """Write the rows of two leaves; return whether the body pair is decided."""
-    state = work.state
+    state, nodes = work.state, pair.nodes
     cached_a = cached_leaf(a.cache, a.shape, a.pose, nodes.a, state.query, state.faces_of_leaf)
     cached_b = cached_leaf(b.cache, b.shape, b.pose, nodes.b, state.query, state.faces_of_leaf)
-    first_a, first_b = as_int64(a.shape.first_face[nodes.a]), as_int64(b.shape.first_face[nodes.b])
     count_a, count_b = as_int64(a.shape.face_count[nodes.a]), as_int64(b.shape.face_count[nodes.b])
-    for k in range(count_a * count_b):
-        i, j = k // count_b, k % count_b
-        world_a, world_b = a.cache.faces[cached_a + i], b.cache.faces[cached_b + j]
-        if (itself and nodes.a == nodes.b and j <= i) or not bounds_meet(box_of(world_a), box_of(world_b)):
+    first_a, first_b = as_int64(a.shape.first_face[nodes.a]), as_int64(b.shape.first_face[nodes.b])
+    for i in range(count_a):
+        if pair.near_a & bit_of(i) == 0:
             continue
-        face_a, face_b = as_int64(a.shape.order[first_a + i]), as_int64(b.shape.order[first_b + j])
-        adjacent = itself and share_a_vertex(neighbours.welded, face_a, face_b)
-        if adjacent and state.adjacent == 0:
-            state.passed_over += 1
-            continue
-        state.triangle_tests += 1
-        if adjacent:
-            found = neighbours_touch(world_a, world_b, face_a, face_b, neighbours)
-        else:
-            found = triangles_touch(triangle_of(world_a), triangle_of(world_b))
-        if itself and face_a > face_b:
-            face_a, face_b = face_b, face_a
-        if found != 0 and write_row(work, face_a, face_b, found):
-            return True
+        world_a = a.cache.faces[cached_a + i]
+        box_a = box_of(world_a)
+        for j in range(i + 1 if itself and nodes.a == nodes.b else 0, count_b):
+            world_b = b.cache.faces[cached_b + j]
+            if pair.near_b & bit_of(j) == 0 or not bounds_meet(box_a, box_of(world_b)):
+                continue
+            face_a, face_b = as_int64(a.shape.order[first_a + i]), as_int64(b.shape.order[first_b + j])
+            if compare_faces(work, world_a, world_b, face_a, face_b, itself, neighbours):
+                return True
     return False
+
+
+@kernel(forceinline=True)
+def compare_faces(
+    work: StaticWork, world_a: WorldFace, world_b: WorldFace, face_a: int, face_b: int, itself: bool, neighbours: Neighbours
+) -> bool:
+    """Write the row of two faces if they meet; return whether the body pair is decided."""
+    state = work.state
+    adjacent = itself and share_a_vertex(neighbours.welded, face_a, face_b)
+    if adjacent and state.adjacent == 0:
+        state.passed_over += 1
+        return False
+    state.triangle_tests += 1
+    if adjacent:
+        found = neighbours_touch(world_a, world_b, face_a, face_b, neighbours)
+    else:
+        found = triangles_touch(triangle_of(world_a), triangle_of(world_b))
+    if itself and face_a > face_b:
+        face_a, face_b = face_b, face_a
+    return found != 0 and write_row(work, face_a, face_b, found)
 
 
 @kernel(forceinline=True)

@@ -10,7 +10,8 @@ order of the earliest time at which they may meet, and replaced (`successors`):
 | any other with an inner node | the children of the larger node, each with the other node |
 | two leaves | candidates: face pairs that may meet, with an earliest time (§4.2) |
 
-Replacements go to the queue only if their swept bounding objects may meet (`swept.py`, §4.1) before the limit. The queue is one
+Replacements go to the queue only if their swept bounding objects may meet (`swept.py`, §4.1) before the limit; those with a leaf
+that is large for the other node, only if one of its faces may meet that node (`near_moving_faces.py`). The queue is one
 stack for each 1024th of the step: early entries come first, and among them those deep in the trees.
 
 Python finds the contact times of the candidates (`jostle/continuous`, §4.2) and passes the best one back as the limit: entries
@@ -38,12 +39,14 @@ from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import Addresses, One, Record, Rows, Struct, float64, int32, int64, opener, row_opener
 from jostle.methods.bounding_tree.motions import INSTANTS, MOST_HALVINGS, MovingShape, set_up_instant, set_up_pad
-from jostle.methods.bounding_tree.moving_faces import fill_moving_leaf, window_of_faces
+from jostle.methods.bounding_tree.moving_faces import set_up_leaf, window_of_faces
+from jostle.methods.bounding_tree.near_faces import EVERY_FACE, bit_of, is_large_leaf
+from jostle.methods.bounding_tree.near_moving_faces import MovingLeaf, near_moving_faces
 from jostle.methods.bounding_tree.swept import (
-    OUTWARD,
     added_extent,
     set_up_axes,
     set_up_node,
+    time_of,
     window_of_centres,
     window_of_places,
 )
@@ -82,6 +85,8 @@ class Entry(Record):
     a: int32
     b: int32
     interval: int32
+    near_a: int64  # of a leaf: the faces that may meet the other node (`near_moving_faces.py`)
+    near_b: int64
 
 
 class Candidate(Record):
@@ -124,6 +129,8 @@ class Waiting(NamedTuple):
     b: int
     interval: int
     start: float
+    near_a: int  # faces of leaves that may meet the other node
+    near_b: int
 
 
 class Successors(NamedTuple):
@@ -133,6 +140,8 @@ class Successors(NamedTuple):
     a: Range
     b: Range
     with_itself: bool  # of a node against itself: each pair of children once
+    large_a: bool  # whether a is a leaf that is large for b …
+    large_b: bool  # … or b for a
 
 
 @kernel
@@ -190,7 +199,7 @@ def begin_with_roots(work: SweepWork, a: SweptBody, b: SweptBody, most_halvings:
     state.candidates, state.node_tests, state.face_tests, state.halved = 0, 0, 0, 0
     # Rotation adds about half of the angle to the radii (`motions.py`).
     blurred = 0.5 * max(a.shape.motion.angle, b.shape.motion.angle) > BLURRED
-    push(work, 0.0, 0, 0, marked(WHOLE_STEP, blurred and most_halvings > 0))
+    push(work, Waiting(0, 0, marked(WHOLE_STEP, blurred and most_halvings > 0), 0.0, EVERY_FACE, EVERY_FACE))
 
 
 @kernel
@@ -227,11 +236,12 @@ def pop(work: SweepWork, number: int) -> Waiting:
     entry.next = state.free
     state.free = number
     state.waiting -= 1
-    return Waiting(as_int64(entry.a), as_int64(entry.b), as_int64(entry.interval), work.starts[number])
+    a, b, interval = as_int64(entry.a), as_int64(entry.b), as_int64(entry.interval)
+    return Waiting(a, b, interval, work.starts[number], entry.near_a, entry.near_b)
 
 
 @kernel(forceinline=True)
-def push(work: SweepWork, time: float, a: int, b: int, interval: int) -> None:
+def push(work: SweepWork, item: Waiting) -> None:
     """Put a node pair over an interval in the queue."""
     state = work.state
     number = state.free
@@ -240,9 +250,10 @@ def push(work: SweepWork, time: float, a: int, b: int, interval: int) -> None:
     else:
         number = state.used
         state.used += 1
-    bucket, entry = min(BUCKETS - 1, int(time * BUCKETS)), work.entries[number]
-    entry.next, entry.a, entry.b, entry.interval = work.heads[bucket], a, b, interval
-    work.starts[number] = time
+    bucket, entry = min(BUCKETS - 1, int(item.start * BUCKETS)), work.entries[number]
+    entry.next, entry.a, entry.b, entry.interval = work.heads[bucket], item.a, item.b, item.interval
+    entry.near_a, entry.near_b = item.near_a, item.near_b
+    work.starts[number] = item.start
     work.heads[bucket] = number
     state.waiting += 1
 
@@ -266,36 +277,52 @@ def compare_nodes(work: SweepWork, a: SweptBody, b: SweptBody, item: Waiting, op
         for i in range(new.a.begin, new.a.end):
             set_up_node(a, i, interval)
             for j in range(i if new.with_itself else new.b.begin, new.b.end):
+                pair = Waiting(i, j, part, item.start, item.near_a, item.near_b)
                 if new.with_itself and i == j:
-                    push(work, item.start, i, j, part)
+                    push(work, pair)
                     continue
                 tests += 1
                 if b.scratch.place.node != j:
                     set_up_node(b, j, interval)
-                push_if_meeting(work, a, b, Waiting(i, j, part, item.start), interval, options)
+                push_if_meeting(work, a, b, pair, new, interval, options)
     work.state.node_tests += tests
 
 
 @kernel(forceinline=True)
-def push_if_meeting(work: SweepWork, a: SweptBody, b: SweptBody, item: Waiting, interval: Interval, options: SweepOptions) -> None:
+def push_if_meeting(
+    work: SweepWork, a: SweptBody, b: SweptBody, item: Waiting, new: Successors, interval: Interval, options: SweepOptions
+) -> None:
     """Queue the nodes at work if they may meet before the limit, from `item.start` on."""
     window = window_of_nodes(a, b, interval, options)
     time = max(item.start, time_of(interval, window.low))
-    if window.low <= window.high and time <= options.limit:
-        push(work, time, item.a, item.b, marked(item.interval, is_blurred(a, b, interval, options)))
+    if window.low > window.high or time > options.limit:
+        return
+    near_a, near_b, tests = item.near_a, item.near_b, 0
+    if new.large_a:
+        leaf = MovingLeaf(a, item.a, near_a)
+        near_a, tests = near_moving_faces(leaf, b, item.interval, interval, options.padding, options.limit)
+    elif new.large_b:
+        leaf = MovingLeaf(b, item.b, near_b)
+        near_b, tests = near_moving_faces(leaf, a, item.interval, interval, options.padding, options.limit)
+    work.state.face_tests += tests
+    if near_a != 0 and near_b != 0:
+        push(work, Waiting(item.a, item.b, marked(item.interval, is_blurred(a, b, interval, options)), time, near_a, near_b))
 
 
 @kernel(forceinline=True)
 def successors(work: SweepWork, a: MovingShape, b: MovingShape, item: Waiting, itself: bool) -> Successors:
     """Return the replacements of an entry; see the module."""
+    volume_a, volume_b = a.volumes_t0[item.a], b.volumes_t0[item.b]
+    large_a = a.child_count[item.a] == 0 and is_large_leaf(volume_a, volume_b)
+    large_b = b.child_count[item.b] == 0 and is_large_leaf(volume_b, volume_a)
     if item.interval & TO_HALVE:
         work.state.halved += 1
         whole = item.interval ^ TO_HALVE
-        return Successors(Range(2 * whole, 2 * whole + 2), Range(item.a, item.a + 1), Range(item.b, item.b + 1), False)
+        halves, same_a, same_b = Range(2 * whole, 2 * whole + 2), Range(item.a, item.a + 1), Range(item.b, item.b + 1)
+        return Successors(halves, same_a, same_b, False, large_a, large_b)
     with_itself = itself and item.a == item.b
-    is_larger_a = a.volumes_t0[item.a].radius >= b.volumes_t0[item.b].radius
-    nodes_a, nodes_b = opened(a, b, NodePair(item.a, item.b), with_itself, is_larger_a)
-    return Successors(Range(item.interval, item.interval + 1), nodes_a, nodes_b, with_itself)
+    nodes_a, nodes_b = opened(a, b, NodePair(item.a, item.b), with_itself, volume_a.radius >= volume_b.radius)
+    return Successors(Range(item.interval, item.interval + 1), nodes_a, nodes_b, with_itself, large_a, large_b)
 
 
 @kernel(forceinline=True)
@@ -318,12 +345,6 @@ def set_up_instants(body: SweptBody, interval: Interval) -> None:
         instant = body.scratch.instants[k]
         if math.isnan(instant.place.u[0]):
             set_up_instant(body.shape.motion, k / (INSTANTS - 1), instant)
-
-
-@kernel(forceinline=True)
-def time_of(interval: Interval, low: float) -> float:
-    """Return the time at which a window of an interval begins, rounded down."""
-    return interval.start + low * (interval.end - interval.start) * OUTWARD
 
 
 @kernel(forceinline=True)
@@ -358,9 +379,13 @@ def compare_leaves(work: SweepWork, a: SweptBody, b: SweptBody, item: Waiting, o
     set_up_leaf(b, item.b, item.interval, interval)
     first_a, first_b = as_int64(a.shape.first_face[item.a]), as_int64(b.shape.first_face[item.b])
     for i in range(a.shape.face_count[item.a]):
+        if item.near_a & bit_of(i) == 0:
+            continue
         face_a = as_int64(a.shape.order[first_a + i])
         for j in range(b.shape.face_count[item.b]):
             face_b = as_int64(b.shape.order[first_b + j])
+            if item.near_b & bit_of(j) == 0:
+                continue
             if options.itself and ((item.a == item.b and j <= i) or share_a_vertex(welded, face_a, face_b)):
                 continue
             state.face_tests += 1
@@ -372,12 +397,3 @@ def compare_leaves(work: SweepWork, a: SweptBody, b: SweptBody, item: Waiting, o
                 candidate.face_a, candidate.face_b = (face_b, face_a) if swapped else (face_a, face_b)
                 work.earliest[state.candidates] = time
                 state.candidates += 1
-
-
-@kernel(forceinline=True)
-def set_up_leaf(body: SweptBody, node: int, number: int, interval: Interval) -> None:
-    """Set up the faces of a leaf over an interval, unless they are those at work."""
-    leaf = body.scratch.leaf
-    if leaf.node != node or leaf.interval != number:
-        leaf.node, leaf.interval = node, number
-        fill_moving_leaf(body, node, interval)

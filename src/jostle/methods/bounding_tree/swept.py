@@ -141,6 +141,12 @@ def window_of_centres(relative: bool, exact: bool, a: SweptNode, b: SweptNode, p
 
 
 @kernel(forceinline=True)
+def time_of(interval: Interval, low: float) -> float:
+    """Return the time at which a window of an interval begins, rounded down."""
+    return interval.start + low * (interval.end - interval.start) * OUTWARD
+
+
+@kernel(forceinline=True)
 def added_extent(relative: bool, a: SweptNode, b: SweptNode) -> float:
     """Return what motion adds to two nodes: blur; if enclosing, also half the shifts."""
     if relative:

@@ -28,6 +28,7 @@ class CurrentLeaf(Record):
 
     node: int64
     interval: int64
+    has_axes: int64  # whether the axes of its faces are set up
 
 
 class MovingFace(Record):
@@ -42,6 +43,17 @@ class MovingFace(Record):
     blur: float64
 
 
+class MovingAxis(Record):
+    """An axis of a face over an interval, its length, and the face's ranges at both ends."""
+
+    axis: Run[float64, Literal[3]]
+    length: float64
+    low_t0: float64
+    high_t0: float64
+    low_t1: float64
+    high_t1: float64
+
+
 class SweepScratch(Struct):
     """The traversal's scratch for one body."""
 
@@ -50,6 +62,7 @@ class SweepScratch(Struct):
     place: One[SweptNode]
     leaf: One[CurrentLeaf]
     faces: Rows[MovingFace]  # of that leaf
+    axes: Rows[MovingAxis]  # of that leaf, AXES_OF_FACE for each face: if the leaf is large (`near_moving_faces.py`)
 
 
 class SweptBody(NamedTuple):
