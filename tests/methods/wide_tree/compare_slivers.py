@@ -1,9 +1,10 @@
 """Random worlds of slivers against brute force: `python -m tests.methods.wide_tree.compare_slivers 10000`.
 
 The first argument is the number of worlds, the second the first seed. Bodies are what slivers come in: pipes, cylinders, cones,
-discs, beams, needles, bundles of these in one mesh; upright and askew, thick and thin, at any scale and distance from the origin;
-crossing at random, in parallel, or on a grid, where they touch. `wide_tree`, and the same with every node turned at random, answer
-for rows, clearances, bodies against themselves, distances and deformed bodies. Prints what differs; exits with 1 if anything does.
+discs, beams, needles, sheets with holes, bundles of these in one mesh; upright and askew, thick and thin, at any scale and distance
+from the origin; crossing at random, in parallel, or on a grid, where they touch. `wide_tree`, and the same with every node turned
+at random, answer for rows, clearances, bodies against themselves, distances and deformed bodies. Prints what differs; exits with 1
+if anything does.
 """
 
 import itertools
@@ -36,9 +37,22 @@ def ring(count, radius):
     return radius * np.c_[np.cos(angle), np.sin(angle)]
 
 
+def sheet(rng, thick):
+    """A sheet of small faces with holes, wavy or flat, of one layer or two."""
+    columns, rows = (int(n) for n in rng.integers(3, 12, 2))
+    x, y = (grid.ravel() for grid in np.meshgrid(np.linspace(-0.5, 0.5, columns), np.linspace(-0.4, 0.4, rows), indexing="ij"))
+    top = np.c_[x, y, rng.choice([0.0, 0.05 * thick]) * np.sin(9.0 * x)]
+    i = (np.arange(columns - 1)[:, None] * rows + np.arange(rows - 1)).ravel()
+    faces = np.concatenate([np.c_[i, i + rows, i + 1], np.c_[i + rows, i + rows + 1, i + 1]])
+    faces = faces[rng.random(len(faces)) < rng.choice([0.6, 1.0])]
+    if len(faces) == 0 or rng.integers(2):
+        return top, np.concatenate([faces, [[0, rows, 1]]])
+    return np.concatenate([top, top - (0.0, 0.0, 0.1 * thick)]), np.concatenate([faces, faces[:, ::-1] + len(top)])
+
+
 def part(rng):
     """Vertices and faces of a random part about as long as 1."""
-    kind, thick = rng.integers(6), 10.0 ** rng.uniform(-3, -0.3)
+    kind, thick = rng.integers(7), 10.0 ** rng.uniform(-3, -0.3)
     if kind == 0:
         return swept(ring(rng.integers(3, 40), thick), 1.0, open_ends=bool(rng.integers(2)))
     if kind == 1:
@@ -56,6 +70,8 @@ def part(rng):
         )
         corners = start + along * rng.uniform(0, 1, (n, 3, 1)) + 0.1 * thick * rng.normal(size=(n, 3, 3))
         return corners.reshape(-1, 3), np.arange(3 * n).reshape(-1, 3)
+    if kind == 5:
+        return sheet(rng, thick)
     pieces = [part(rng) for _ in range(rng.integers(2, 5))]
     placed = [v @ random_pose(rng)[:3, :3] + rng.uniform(-0.5, 0.5, 3) for v, _ in pieces]
     shift = np.cumsum([0] + [len(v) for v in placed])
@@ -64,7 +80,9 @@ def part(rng):
 
 def world_of(rng):
     """Meshes, poses and options of a random world."""
-    count, scale, arranged = int(rng.integers(2, 5)), float(10.0 ** rng.choice([0, 0, 0, -9, -3, 4, 7])), rng.integers(4)
+    # From eight bodies on, boxes of slender ones are trimmed.
+    count = int(rng.integers(2, 5)) if rng.random() < 0.9 else 9
+    scale, arranged = float(10.0 ** rng.choice([0, 0, 0, -9, -3, 4, 7])), rng.integers(4)
     meshes, poses = [], []
     away = rng.normal(size=3) * float(rng.choice([0, 0, 1.0, 1e3, 1e7])) * scale
     for _ in range(count):
