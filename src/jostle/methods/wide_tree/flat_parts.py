@@ -43,28 +43,13 @@ class PointSums(NamedTuple):
 
 
 @kernel(forceinline=True)
-def is_flat(moments: Moments) -> bool:
-    """Return whether the least of the principal variances is far below the others."""
-    trace, minors = moments.xx + moments.yy + moments.zz, _minors(moments)
-    return _determinant(moments) * trace < FLAT * minors * minors
-
-
-@kernel(forceinline=True)
-def is_askew(moments: Moments) -> bool:
-    """Return whether no axis has nearly as little variance as the least principal one."""
-    return min(moments.xx, moments.yy, moments.zz) * _minors(moments) > ASKEW * _determinant(moments)
-
-
-@kernel(forceinline=True)
-def _minors(m: Moments) -> float:
-    """Return the sum of the principal minors of second order."""
-    return (m.xx * m.yy - m.xy * m.xy) + (m.xx * m.zz - m.xz * m.xz) + (m.yy * m.zz - m.yz * m.yz)
-
-
-@kernel(forceinline=True)
-def _determinant(m: Moments) -> float:
-    first = m.xx * (m.yy * m.zz - m.yz * m.yz)
-    return first - m.xy * (m.xy * m.zz - m.yz * m.xz) + m.xz * (m.xy * m.yz - m.yy * m.xz)
+def flat_and_askew(m: Moments) -> tuple[bool, bool]:
+    """Return whether points with these variances are flat, and whether they are askew."""
+    trace = m.xx + m.yy + m.zz
+    minors = (m.xx * m.yy - m.xy * m.xy) + (m.xx * m.zz - m.xz * m.xz) + (m.yy * m.zz - m.yz * m.yz)
+    x, y, z = m.yy * m.zz - m.yz * m.yz, m.xy * m.zz - m.yz * m.xz, m.xy * m.yz - m.yy * m.xz
+    determinant = m.xx * x - m.xy * y + m.xz * z
+    return determinant * trace < FLAT * minors * minors, min(m.xx, m.yy, m.zz) * minors > ASKEW * determinant
 
 
 @kernel
@@ -78,8 +63,8 @@ def has_flat_part_askew(boxes: Any, first: Ints, count: Ints) -> bool:
         leaves += count[node] < 0
     step = leaves // SAMPLED + 1
     run = max(leaves // (step * RUNS), 1)
-    everything = part = PointSums(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    leaf = taken = 0
+    nothing = PointSums(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    everything, part, leaf, taken = nothing, nothing, 0, 0
     for node in range(len(first)):
         if count[node] > 0:
             continue
@@ -87,33 +72,24 @@ def has_flat_part_askew(boxes: Any, first: Ints, count: Ints) -> bool:
         if leaf % step != 0:
             continue
         for lane in range(-as_int64(count[node])):
-            part = _with_middle(part, boxes, ROW * node + lane)
+            everything, part = _with_middle(everything, boxes, ROW * node + lane), _with_middle(part, boxes, ROW * node + lane)
         taken += 1
         if taken % run == 0:
             if _is_flat_askew(part):
                 return True
-            everything, part = _together(everything, part), PointSums(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    return _is_flat_askew(_together(everything, part))
+            part = nothing
+    return _is_flat_askew(everything)
 
 
 @kernel(forceinline=True)
 def _with_middle(s: PointSums, boxes: Any, row: int) -> PointSums:
     """Add the middle of a box, doubled."""
-    x, y, z = _doubled_middle(boxes, row), _doubled_middle(boxes, row + LANES), _doubled_middle(boxes, row + 2 * LANES)
-    point = PointSums(1.0, x, y, z, x * x, x * y, x * z, y * y, y * z, z * z)
-    return _together(s, point)
-
-
-@kernel(forceinline=True)
-def _doubled_middle(boxes: Any, row: int) -> float:
-    return as_float64(boxes[row]) + as_float64(boxes[row + POINT_ROWS])
-
-
-@kernel(forceinline=True)
-def _together(s: PointSums, t: PointSums) -> PointSums:
+    x = as_float64(boxes[row]) + as_float64(boxes[row + POINT_ROWS])
+    y = as_float64(boxes[row + LANES]) + as_float64(boxes[row + LANES + POINT_ROWS])
+    z = as_float64(boxes[row + 2 * LANES]) + as_float64(boxes[row + 2 * LANES + POINT_ROWS])
     return PointSums(
-        s.points + t.points, s.x + t.x, s.y + t.y, s.z + t.z,
-        s.xx + t.xx, s.xy + t.xy, s.xz + t.xz, s.yy + t.yy, s.yz + t.yz, s.zz + t.zz,
+        s.points + 1.0, s.x + x, s.y + y, s.z + z,
+        s.xx + x * x, s.xy + x * y, s.xz + x * z, s.yy + y * y, s.yz + y * z, s.zz + z * z,
     )  # fmt: skip
 
 
@@ -124,4 +100,5 @@ def _is_flat_askew(s: PointSums) -> bool:
     moments = Moments(
         s.xx / n - x * x, s.xy / n - x * y, s.xz / n - x * z, s.yy / n - y * y, s.yz / n - y * z, s.zz / n - z * z
     )  # fmt: skip
-    return is_flat(moments) and is_askew(moments)
+    is_flat, is_askew = flat_and_askew(moments)
+    return is_flat and is_askew

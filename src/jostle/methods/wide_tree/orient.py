@@ -33,7 +33,7 @@ from jostle.kernels.numbers import as_float64, as_int64
 from jostle.kernels.simd import f32x8_add, f32x8_less, f32x8_max, f32x8_mul, f32x8_store
 from jostle.kernels.structs import Addresses, One, Record, Rows, Run, Struct, borrowed, float64, int64, opener
 from jostle.kernels.work_arrays import made_arrays
-from jostle.methods.wide_tree.flat_parts import BROAD, has_flat_part_askew, is_flat
+from jostle.methods.wide_tree.flat_parts import BROAD, flat_and_askew, has_flat_part_askew
 from jostle.methods.wide_tree.lanes import POINT_ROWS, boxes_at, in_every_lane, minus8
 from jostle.methods.wide_tree.tree import CROSSED, LANES, ROW, Forest, Rotation, Tree, TreeArrays, open_tree
 from jostle.methods.wide_tree.turned_boxes import (
@@ -223,7 +223,7 @@ def _area_of_box(tree: TreeArrays, parent: int, node: int) -> float:
 @kernel(forceinline=True)
 def _is_candidate(moments: NodeMoments, whole: float) -> bool:
     """Return whether the faces below a node are mostly slivers, or a broad flat part."""
-    return 2.0 * moments.slivers > moments.weight or (moments.weight > BROAD * whole and is_flat(_variances(moments)))
+    return 2.0 * moments.slivers > moments.weight or (moments.weight > BROAD * whole and flat_and_askew(_variances(moments))[0])
 
 
 @kernel
