@@ -10,6 +10,7 @@ import numpy as np
 
 from jostle._types import Floats, Ints
 from jostle.broad_phase.candidates import FEW_BOXES, Candidates
+from jostle.interface.body_pairs import NO_PAIRS, CandidatePairs
 from jostle.interface.frame import Bodies, Frame
 from jostle.interface.method import OldToNew
 from jostle.interface.overlay import Overlay
@@ -31,7 +32,7 @@ from jostle.methods.wide_tree.tree import Forest, Tree
 from jostle.report.assemble import Rows, report_of
 from jostle.report.batch import Batch
 from jostle.report.packing import ALL, ANY, ROW_MODES, WORST, WORST_OF_ANY, unpacked
-from jostle.report.report import Closest, Counters, Kind, Report
+from jostle.report.report import Closest, Counters, Kind, Report, replaced
 from jostle.shapes.mesh import Mesh
 
 DEGRADED = 2.0  # growth of the area of its boxes after which a deforming tree is rebuilt
@@ -58,6 +59,7 @@ class WideTreeDetector:
         self._trees = [placed[body] for body in first]
         self._forest = Forest(self._trees)
         self._lowest = LowestFaces()
+        self._listed = NO_PAIRS, *NO_PAIRS  # the pairs of the last call, and the trees of these
 
     def change(self, bodies: Bodies, shapes: tuple[Tree, ...], old_to_new: OldToNew) -> None:
         """Update after bodies were added or removed; deforming ones keep their trees."""
@@ -68,14 +70,20 @@ class WideTreeDetector:
         """Find body pairs by a broad phase, then the faces of each."""
         self._deform(frame)
         pairs = self._candidates.pairs(frame, query.clearance)
-        body_a, body_b, shapes = pairs.body_a, pairs.body_b, self._tree_of_body
-        placed = TreePairs(shapes.take(body_a), shapes.take(body_b), body_a, body_b, read_only_view(frame.poses))
-        rows, counters = self._rows(placed, query, frame.workers)
-        counters += Counters(body_pairs=len(body_a), box_tests=self._candidates.box_tests)
+        rows, work = self._rows(self._tree_pairs(pairs, frame), query, frame.workers)
+        counters = replaced(work, body_pairs=len(pairs.body_a), box_tests=work.box_tests + self._candidates.box_tests)
         if not query.itself:
             return report_of(rows, pairs, frame, query, counters)
         itself, work = self._self_rows(frame, query)
         return report_of(rows, pairs, frame, query, counters + work, itself)
+
+    def _tree_pairs(self, pairs: CandidatePairs, frame: Frame) -> TreePairs:
+        """Return the trees and poses of body pairs; few bodies have the same pairs each time."""
+        listed, shape_a, shape_b = self._listed
+        if pairs is not listed:
+            shape_a, shape_b = self._tree_of_body.take(pairs.body_a), self._tree_of_body.take(pairs.body_b)
+            self._listed = pairs, shape_a, shape_b
+        return TreePairs(shape_a, shape_b, pairs.body_a, pairs.body_b, read_only_view(frame.poses))
 
     def _rows(self, pairs: TreePairs, query: Query, workers: int | None) -> tuple[Rows, Counters]:
         """Return the rows that a query needs."""
