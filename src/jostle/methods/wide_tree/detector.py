@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jostle._types import Floats, Ints
+from jostle._types import Floats, Ints, Longs
 from jostle.broad_phase.candidates import FEW_BOXES, Candidates
 from jostle.interface.body_pairs import NO_PAIRS, CandidatePairs
 from jostle.interface.frame import Bodies, Frame
@@ -21,7 +21,7 @@ from jostle.methods.wide_tree.build import build_and_measure
 from jostle.methods.wide_tree.clearance import Trees, any_near_row, any_rows, first_rows, nearest_rows
 from jostle.methods.wide_tree.lowest_faces import LowestFaces
 from jostle.methods.wide_tree.method import WideTree
-from jostle.methods.wide_tree.nearest_search import closest_faces
+from jostle.methods.wide_tree.nearest_search import NO_SEED, closest_faces
 from jostle.methods.wide_tree.parallel import find_rows_parallel
 from jostle.methods.wide_tree.pose_sets import Scene, SetOptions, batch_of
 from jostle.methods.wide_tree.refit import refit_tree
@@ -36,6 +36,7 @@ from jostle.report.report import Closest, Counters, Kind, Report, replaced
 from jostle.shapes.mesh import Mesh
 
 DEGRADED = 2.0  # growth of the area of its boxes after which a deforming tree is rebuilt
+MOST_SEEDS = 1 << 14  # pairs of bodies: 4 MB
 
 
 class WideTreeDetector:
@@ -46,6 +47,7 @@ class WideTreeDetector:
         self._deforming: dict[int, DeformingTree] = {}  # by body id
         # For two bodies the kernel's first test replaces a broad phase, and boxes of large meshes take a while.
         self._candidates = Candidates(bodies, "uniform_grid", few=2, few_boxes=FEW_BOXES)
+        self._seeds: dict[tuple[int, int], Longs] = {}  # by body numbers, see `nearest_seed.py`
         self._set_bodies(bodies, shapes)
 
     def _set_bodies(self, bodies: Bodies, shapes: tuple[Tree, ...]) -> None:
@@ -64,6 +66,8 @@ class WideTreeDetector:
     def change(self, bodies: Bodies, shapes: tuple[Tree, ...], old_to_new: OldToNew) -> None:
         """Update after bodies were added or removed; deforming ones keep their trees."""
         self._candidates.change(bodies, old_to_new)
+        new = old_to_new.tolist()
+        self._seeds = {(new[a], new[b]): seed for (a, b), seed in self._seeds.items() if new[a] >= 0 and new[b] >= 0}
         self._set_bodies(bodies, shapes)
 
     def detect(self, frame: Frame, query: Query) -> Report:
@@ -147,7 +151,17 @@ class WideTreeDetector:
         """Return the closest faces of two bodies."""
         self._deform(frame)
         shape_a, shape_b = int(self._tree_of_body[body_a]), int(self._tree_of_body[body_b])
-        return closest_faces(self._forest, shape_a, shape_b, frame.poses[body_a], frame.poses[body_b])
+        seed = self._seed_of(body_a, body_b)
+        return closest_faces(self._forest, shape_a, shape_b, frame.poses[body_a], frame.poses[body_b], seed)
+
+    def _seed_of(self, body_a: int, body_b: int) -> Longs:
+        """Return where the search for the closest faces of two bodies begins, to be updated."""
+        seed = self._seeds.get((body_a, body_b))
+        if seed is None:
+            if len(self._seeds) >= MOST_SEEDS:
+                self._seeds = {}
+            seed = self._seeds[body_a, body_b] = NO_SEED.copy()
+        return seed
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
         """Show the boxes of one level of all trees, by default "0": the root's children."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jostle._types import Floats
+from jostle._types import Floats, Longs
 from jostle.geometry.triangle_triangle import triangles_touch
 from jostle.kernels.late import address_of
 from jostle.kernels.pool import cancelled, map_chunks
@@ -19,6 +19,7 @@ from jostle.methods.wide_tree.nearest_work import (
     FIRST_NEAREST,
     MOST_FACE_PAIRS,
     NEAREST,
+    NONE,
     SLOTS,
     START,
     NearestWork,
@@ -37,6 +38,7 @@ NO_GAPS = np.empty(0)
 CHUNK = 32  # fewest pairs of a chunk for a thread
 MOST_CHUNKS = 64
 LARGEST_FACE = (1 << FACE_BITS) - 1
+NO_SEED = np.array([NONE, 0, 0])  # a `nearest_work.Seed`, as three numbers
 _ZERO, _ONE = np.zeros(1, np.int32), np.ones(1, np.int32)
 
 
@@ -47,6 +49,7 @@ class NearQuestion(NamedTuple):
     group: int = 1
     limit: float = np.inf
     clearance: float = np.inf
+    is_seeded: bool = False
 
     @staticmethod
     def within(clearance: float, mode: int = NEAREST, group: int = 1) -> NearQuestion:
@@ -55,6 +58,7 @@ class NearQuestion(NamedTuple):
 
 
 ANY_DISTANCE = NearQuestion()
+SEEDED_DISTANCE = NearQuestion(is_seeded=True)
 
 
 class NearList(NamedTuple):
@@ -85,6 +89,8 @@ class NearestWorkspace(WorkArrays):
         self._distance, self._faces, corners = self.best["distance"], self.best["faces"], self.best["corners"]
         self._corners = corners["a"].reshape(3, 3), corners["b"].reshape(3, 3)
         self._tests = counts[["node_tests", "triangle_tests", "face_tests"]]
+        self.seed = self.arrays["seed"].view(np.int64)
+        self.seed[:] = NO_SEED
         self._shape_a, self._shape_b, self._poses = np.zeros(1, np.int32), np.zeros(1, np.int32), np.empty((2, 4, 4))
         poses = self._poses.view()
         poses.flags.writeable = False
@@ -146,7 +152,7 @@ class NearestWorkspace(WorkArrays):
 WORKSPACES = Workspaces(NearestWorkspace)
 
 
-def closest_faces(forest: Forest, shape_a: int, shape_b: int, pose_a: Floats, pose_b: Floats) -> Closest:
+def closest_faces(forest: Forest, shape_a: int, shape_b: int, pose_a: Floats, pose_b: Floats, seed: Longs) -> Closest:
     """Return the closest points of two bodies; ties go to the lowest faces.
 
     Parameters
@@ -156,10 +162,14 @@ def closest_faces(forest: Forest, shape_a: int, shape_b: int, pose_a: Floats, po
         Numbers of their trees.
     pose_a, pose_b : (4, 4) float64
         Body to world.
+    seed : (3,) int64
+        Of the last search for these bodies, or `NO_SEED`; replaced by the next. The answer does not depend on it.
     """
     work = WORKSPACES.take()
-    work.find(forest, work.one_pair(shape_a, shape_b, pose_a, pose_b), ANY_DISTANCE)
+    work.seed[:] = seed
+    work.find(forest, work.one_pair(shape_a, shape_b, pose_a, pose_b), SEEDED_DISTANCE)
     closest = work.closest()
+    seed[:] = work.seed
     WORKSPACES.give_back(work)
     return closest
 
