@@ -18,7 +18,7 @@ COMPILED = {
     "collide": 168,
     "normals": 39,
     "clearance": 9,
-    "distance": 53,
+    "distance": 56,
     "self_collide": 27,
 }
 ASK = """

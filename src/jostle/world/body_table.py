@@ -43,6 +43,7 @@ class NewBody:
 
 
 COLUMNS = ("poses_t0", "poses", "moved", "deformed", "static", "group", "category", "mask")
+PLACED = ("poses", "moved")  # the columns that a new pose changes
 
 
 @dataclass(eq=False)
@@ -70,7 +71,7 @@ class BodyTable:
     last_pairs: Pairs = field(default_factory=Pairs.empty)
     # Derived from the rest; None if it has to be recomputed.
     _frame: Frame | None = None
-    _sealed: bool = False  # whether all columns are known to be sealed
+    _unsealed: tuple[str, ...] = COLUMNS  # columns that may be writeable; with none of them, vertices are a tuple
     _nowhere: Bools | None = None  # the value of `moved` and `deformed` after a step
     _ignored_keys: NDArray[np.int64] | None = None  # `ignored` by rows, sorted
     _filters_nothing: bool | None = None
@@ -81,7 +82,7 @@ class BodyTable:
     def __getstate__(self) -> dict[str, Any]:
         # A copy shares nothing that is written in place. It is sealed again below, because pickling forgets that.
         own = {"new": dict(self.new), "ignored": set(self.ignored), "vertices": tuple(self.vertices)}
-        derived = {"_frame": None, "_sealed": False, "_nowhere": None}
+        derived = {"_frame": None, "_unsealed": COLUMNS, "_nowhere": None}
         self._seal()
         return {**self.__dict__, **own, **derived}
 
@@ -144,7 +145,7 @@ class BodyTable:
             row_of_id={number: row for row, number in enumerate(ids)},
             id_of_name=dict(zip(bodies.names, ids, strict=True)),
             _frame=None,
-            _sealed=False,
+            _unsealed=COLUMNS,
             _nowhere=None,
             _ignored_keys=None,
             _filters_nothing=None,
@@ -192,7 +193,11 @@ class BodyTable:
             self.poses[rows] = poses
             return self
         return replaced(
-            self, poses=_written(self.poses, rows, poses), moved=_written(self.moved, rows, True), _frame=None, _sealed=False
+            self,
+            poses=_written(self.poses, rows, poses),
+            moved=_written(self.moved, rows, True),
+            _frame=None,
+            _unsealed=COLUMNS if self._unsealed else PLACED,
         )
 
     def deform(self, row: int, points: Floats) -> BodyTable:
@@ -212,7 +217,7 @@ class BodyTable:
             for row, array in vertices.items():
                 points[row] = array
             fields |= {"vertices": points, "deformed": _written(self.deformed, list(vertices), True)}
-        return replaced(self, _frame=None, _sealed=False, **fields)
+        return replaced(self, _frame=None, _unsealed=COLUMNS, **fields)
 
     def teleport(self, row: int, pose: Floats | None, points: Floats | None) -> BodyTable:
         """Set pose and vertices of one body, unless None, also for the start of the step."""
@@ -232,7 +237,7 @@ class BodyTable:
             block = np.stack([self.poses_t0, self.poses])
             block[:, row] = pose
             fields |= {"poses_t0": block[0], "poses": block[1], "moved": _written(self.moved, row, True)}
-        return replaced(self, _frame=None, _sealed=False, **fields)
+        return replaced(self, _frame=None, _unsealed=COLUMNS, **fields)
 
     def filter(self, name: str, row: int, value: Any) -> BodyTable:
         """Set one of the filter columns of a body."""
@@ -241,7 +246,7 @@ class BodyTable:
             self._frame = self._filters_nothing = None
             column[row] = value
             return self
-        return replaced(self, _frame=None, _sealed=False, _filters_nothing=None, **{name: _written(column, row, value)})
+        return replaced(self, _frame=None, _unsealed=COLUMNS, _filters_nothing=None, **{name: _written(column, row, value)})
 
     def ignore(self, pair: tuple[int, int], ignored: bool) -> None:
         """Exclude a pair of ids, lower first, from tests, or include it again."""
@@ -279,12 +284,18 @@ class BodyTable:
             self._ignored_keys = np.sort(pair_key(pairs[:, 0], pairs[:, 1]))
         if self._filters_nothing is None:
             self._filters_nothing = self._no_filter_is_set()
-        fields = self.__dict__
         frame = self._frame = Frame.of(
-            {name: fields[name] for name in COLUMNS},
             bodies=self.bodies,
-            vertices=self.vertices,
+            poses_t0=self.poses_t0,
+            poses=self.poses,
             vertices_t0=self.vertices_t0,
+            vertices=self.vertices,
+            moved=self.moved,
+            deformed=self.deformed,
+            static=self.static,
+            group=self.group,
+            category=self.category,
+            mask=self.mask,
             ignored=self._ignored_keys,
             time=self.time,
             dt=dt,
@@ -296,13 +307,13 @@ class BodyTable:
 
     def _seal(self) -> None:
         """Make later writes copy the arrays."""
-        if self._sealed:
+        if not self._unsealed:
             return
-        for name in COLUMNS:
-            getattr(self, name).flags.writeable = False
+        for name in self._unsealed:
+            getattr(self, name).setflags(write=False)
         if isinstance(self.vertices, list):
             self.vertices = tuple(self.vertices)
-        self._sealed = True
+        self._unsealed = ()
 
     def _no_filter_is_set(self) -> bool:
         """Return whether the filters pass every pair.

@@ -7,6 +7,7 @@ converts, and says what is wrong.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -19,7 +20,7 @@ from jostle._types import Ints
 from jostle.errors import InputError
 from jostle.geometry.points import copy_accepted
 from jostle.geometry.rigid import all_rigid
-from jostle.interface.query import Default, Query, YesOrNo, one_name
+from jostle.interface.query import Budget, Default, Query, YesOrNo, one_name
 from jostle.kernels.arrays import read_only_view
 
 ALL_FACES = Query()
@@ -27,6 +28,7 @@ ANY_PAIR = YesOrNo(rows="any")
 OPTIONS = (
     "rows", "clearance", "solid", "self_collision", "itself", "adjacent", "motion", "all_contacts", "separation", "budget",
 )  # fmt: skip
+PLAIN = {str, bool, int, float, type(None), Budget, Default}  # classes of options that never change
 IDENTITY = cast.as_pose(None, "")
 
 
@@ -88,11 +90,13 @@ def _fitting_shapes(names: Sequence[str], movable: Sequence[int], chosen: Sequen
 
 
 def checked_pose(pose: ArrayLike, name: str) -> NDArray[np.float64]:
-    """Return a copy (4,4) of the rigid pose of the named body."""
+    """Return a sealed copy (4,4) of the rigid pose of the named body."""
     if isinstance(pose, np.ndarray) and pose.dtype == np.float64 and pose.shape == (4, 4):
-        copied = np.array(pose, order="C")
-        if all_rigid(read_only_view(copied[None]), cast.RIGID_TOLERANCE, cast.LARGEST_COORDINATE):
-            return copied
+        copied = np.empty((1, 4, 4))
+        copied[0] = pose
+        copied.setflags(write=False)
+        if all_rigid(copied, cast.RIGID_TOLERANCE, cast.LARGEST_COORDINATE):
+            return copied[0]
     return cast.as_pose(pose, f"body {name!r}")
 
 
@@ -109,7 +113,9 @@ def checked_vertices(vertices: ArrayLike, count: int, name: str) -> NDArray[np.f
 
 def checked_query(query: Query | None, options: tuple[Any, ...]) -> Query:
     """Return the query of a `detect` call: given options override those of `query`."""
-    given = {name: value for name, value in zip(OPTIONS, options, strict=False) if value.__class__ is not Default}
+    if query is None and PLAIN.issuperset(map(type, options)):
+        return _remembered_query(*options)
+    given = _given(options)
     if query is not None and not isinstance(query, Query):
         raise InputError(f"query is {cast.shown(query)}; pass a jostle.Query or keyword arguments")
     if query is None:
@@ -118,6 +124,17 @@ def checked_query(query: Query | None, options: tuple[Any, ...]) -> Query:
         return query
     itself = one_name(given.pop("itself", None), given.pop("self_collision", None))
     return dataclasses.replace(query, **given, **({} if itself is None else {"itself": itself}))
+
+
+def _given(options: Iterable[Any]) -> dict[str, Any]:
+    """Return the options of a `detect` call that are given, by name."""
+    return {name: value for name, value in zip(OPTIONS, options, strict=False) if value.__class__ is not Default}
+
+
+@functools.lru_cache(maxsize=64, typed=True)  # typed: 1 equals True, and is no flag
+def _remembered_query(*options: Any) -> Query:
+    """Return the query with these options; making one takes 4 µs."""
+    return Query(**_given(options))
 
 
 def refuse_options(call: Callable[..., Any], unknown: Iterable[str]) -> None:

@@ -41,7 +41,7 @@ from jostle.shapes.limits import Limits
 from jostle.shapes.mesh import UNITS, Mesh
 from jostle.tables import counted
 from jostle.world.body import Body, BodyList
-from jostle.world.body_table import BodyTable, NewBody
+from jostle.world.body_table import COLUMNS, BodyTable, NewBody
 from jostle.world.checks import (
     ALL_FACES,
     ANY_PAIR,
@@ -83,6 +83,7 @@ class World:
         self.method = method_of(method)
         self._method_name = name_of(self.method)
         self._traits = self.method.traits
+        self._accepted: Query | None = None  # the last one that passed the check of the traits
         self._gears = None if method is not None else _gears_of(self.method)
         self._engine = self._method_name if self._gears is None else self._gears.first
         self.workers = workers
@@ -307,7 +308,7 @@ class World:
         column = np.array(static)
         with self._alone():
             self._check_roster((self._next_id, len(column)))
-            self._table = replaced(self._settle(), static=column, _frame=None, _sealed=False, _filters_nothing=None)
+            self._table = replaced(self._settle(), static=column, _frame=None, _unsealed=COLUMNS, _filters_nothing=None)
 
     def _set_all(self, poses: ArrayLike | None, vertices: Mapping[Body, ArrayLike]) -> None:
         """Set all poses (n,4,4), unless None, and some bodies' vertices, as one change."""
@@ -390,7 +391,9 @@ class World:
             query = checked_query(query, options)
         elif query.__class__ is not Query:
             query = ALL_FACES if query is None else checked_query(query, ())
-        self._traits.check_query(self._method_name, query)
+        if query is not self._accepted:
+            self._traits.check_query(self._method_name, query)
+            self._accepted = query
         if query.budget is not None and query.budget.seconds is not None:
             return self._detect_without_collections(query)
         return self._detect(query)

@@ -30,7 +30,7 @@ def by_tree(a, b, pose_a=IDENTITY, pose_b=IDENTITY):
 
 
 def closest_faces(tree_a, tree_b, pose_a, pose_b):
-    return nearest_search.closest_faces(Forest([tree_a, tree_b]), 0, 1, pose_a, pose_b)
+    return nearest_search.closest_faces(Forest([tree_a, tree_b]), 0, 1, pose_a, pose_b, nearest_search.NO_SEED.copy())
 
 
 def by_brute_force(a, b, pose_a=IDENTITY, pose_b=IDENTITY):

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from jostle._types import Floats, Ints
+from jostle._types import Floats, Ints, Longs
 from jostle.broad_phase.candidates import FEW_BOXES, Candidates
+from jostle.interface.body_pairs import NO_PAIRS, CandidatePairs
 from jostle.interface.frame import Bodies, Frame
 from jostle.interface.method import OldToNew
 from jostle.interface.overlay import Overlay
@@ -20,7 +21,7 @@ from jostle.methods.wide_tree.build import build_and_measure
 from jostle.methods.wide_tree.clearance import Trees, any_near_row, any_rows, first_rows, nearest_rows
 from jostle.methods.wide_tree.lowest_faces import LowestFaces
 from jostle.methods.wide_tree.method import WideTree
-from jostle.methods.wide_tree.nearest_search import closest_faces
+from jostle.methods.wide_tree.nearest_search import NO_SEED, closest_faces
 from jostle.methods.wide_tree.parallel import find_rows_parallel
 from jostle.methods.wide_tree.pose_sets import Scene, SetOptions, batch_of
 from jostle.methods.wide_tree.refit import refit_tree
@@ -31,10 +32,11 @@ from jostle.methods.wide_tree.tree import Forest, Tree
 from jostle.report.assemble import Rows, report_of
 from jostle.report.batch import Batch
 from jostle.report.packing import ALL, ANY, ROW_MODES, WORST, WORST_OF_ANY, unpacked
-from jostle.report.report import Closest, Counters, Kind, Report
+from jostle.report.report import Closest, Counters, Kind, Report, replaced
 from jostle.shapes.mesh import Mesh
 
 DEGRADED = 2.0  # growth of the area of its boxes after which a deforming tree is rebuilt
+MOST_SEEDS = 1 << 14  # pairs of bodies: 4 MB
 
 
 class WideTreeDetector:
@@ -45,6 +47,7 @@ class WideTreeDetector:
         self._deforming: dict[int, DeformingTree] = {}  # by body id
         # For two bodies the kernel's first test replaces a broad phase, and boxes of large meshes take a while.
         self._candidates = Candidates(bodies, "uniform_grid", few=2, few_boxes=FEW_BOXES)
+        self._seeds: dict[tuple[int, int], Longs] = {}  # by body numbers, see `nearest_seed.py`
         self._set_bodies(bodies, shapes)
 
     def _set_bodies(self, bodies: Bodies, shapes: tuple[Tree, ...]) -> None:
@@ -58,24 +61,33 @@ class WideTreeDetector:
         self._trees = [placed[body] for body in first]
         self._forest = Forest(self._trees)
         self._lowest = LowestFaces()
+        self._listed = NO_PAIRS, *NO_PAIRS  # the pairs of the last call, and the trees of these
 
     def change(self, bodies: Bodies, shapes: tuple[Tree, ...], old_to_new: OldToNew) -> None:
         """Update after bodies were added or removed; deforming ones keep their trees."""
         self._candidates.change(bodies, old_to_new)
+        new = old_to_new.tolist()
+        self._seeds = {(new[a], new[b]): seed for (a, b), seed in self._seeds.items() if new[a] >= 0 and new[b] >= 0}
         self._set_bodies(bodies, shapes)
 
     def detect(self, frame: Frame, query: Query) -> Report:
         """Find body pairs by a broad phase, then the faces of each."""
         self._deform(frame)
         pairs = self._candidates.pairs(frame, query.clearance)
-        body_a, body_b, shapes = pairs.body_a, pairs.body_b, self._tree_of_body
-        placed = TreePairs(shapes.take(body_a), shapes.take(body_b), body_a, body_b, read_only_view(frame.poses))
-        rows, counters = self._rows(placed, query, frame.workers)
-        counters += Counters(body_pairs=len(body_a), box_tests=self._candidates.box_tests)
+        rows, work = self._rows(self._tree_pairs(pairs, frame), query, frame.workers)
+        counters = replaced(work, body_pairs=len(pairs.body_a), box_tests=work.box_tests + self._candidates.box_tests)
         if not query.itself:
             return report_of(rows, pairs, frame, query, counters)
         itself, work = self._self_rows(frame, query)
         return report_of(rows, pairs, frame, query, counters + work, itself)
+
+    def _tree_pairs(self, pairs: CandidatePairs, frame: Frame) -> TreePairs:
+        """Return the trees and poses of body pairs; few bodies have the same pairs each time."""
+        listed, shape_a, shape_b = self._listed
+        if pairs is not listed:
+            shape_a, shape_b = self._tree_of_body.take(pairs.body_a), self._tree_of_body.take(pairs.body_b)
+            self._listed = pairs, shape_a, shape_b
+        return TreePairs(shape_a, shape_b, pairs.body_a, pairs.body_b, read_only_view(frame.poses))
 
     def _rows(self, pairs: TreePairs, query: Query, workers: int | None) -> tuple[Rows, Counters]:
         """Return the rows that a query needs."""
@@ -139,7 +151,17 @@ class WideTreeDetector:
         """Return the closest faces of two bodies."""
         self._deform(frame)
         shape_a, shape_b = int(self._tree_of_body[body_a]), int(self._tree_of_body[body_b])
-        return closest_faces(self._forest, shape_a, shape_b, frame.poses[body_a], frame.poses[body_b])
+        seed = self._seed_of(body_a, body_b)
+        return closest_faces(self._forest, shape_a, shape_b, frame.poses[body_a], frame.poses[body_b], seed)
+
+    def _seed_of(self, body_a: int, body_b: int) -> Longs:
+        """Return where the search for the closest faces of two bodies begins, to be updated."""
+        seed = self._seeds.get((body_a, body_b))
+        if seed is None:
+            if len(self._seeds) >= MOST_SEEDS:
+                self._seeds = {}
+            seed = self._seeds[body_a, body_b] = NO_SEED.copy()
+        return seed
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
         """Show the boxes of one level of all trees, by default "0": the root's children."""

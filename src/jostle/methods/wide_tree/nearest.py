@@ -9,6 +9,8 @@ one on y; at first, from centre to centre. The trees are walked together from th
    bounds alone, the search goes for the fattest boxes and takes up to twice as long.
 4. `compare_near_leaves`: compares the faces of two leaves (`nearest_faces.py`). A closer pair is the new limit and the new arrow.
 
+A search for one pair may begin at the faces that were closest the last time (`nearest_seed.py`), which changes no answer.
+
 The kernel works on a list of body pairs in groups of equal length. What it looks for (`Asked`):
 
 | mode | a row for each group | the search starts at |
@@ -66,6 +68,7 @@ from jostle.methods.wide_tree.nearest_faces import (
     slot_of_near_leaf,
     test_suspects,
 )
+from jostle.methods.wide_tree.nearest_seed import begin_at_seed, keep_seed
 from jostle.methods.wide_tree.nearest_work import (
     ANY_NEAR,
     FIRST_NEAREST,
@@ -134,6 +137,8 @@ def search_nearest(
             why = _search_pair(work, two, last)
             if why != DONE:
                 return why
+            if work.asked.is_seeded != 0 and not keep_seed(work):
+                continue  # the same pair again, without a seed
             end = end if is_enough(work) else k + 1
         counts.next_pair = end
         if end % group == 0 and best.kind != 0:
@@ -159,6 +164,8 @@ def _search_pair(work: NearestWork, two: TwoTrees, last: int) -> int:
         root.bound = root.rank = 0.0
         best.seen = math.inf
         _set_first_arrow(work)
+        if work.asked.is_seeded != 0:
+            begin_at_seed(work, two.x, two.y)
     aim(work, two.x, two.y)
     why = _walk(work, two, last)
     if why == DONE:

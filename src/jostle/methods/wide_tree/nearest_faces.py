@@ -68,18 +68,20 @@ triangles_touch_at = late_call(triangles_touch)
 
 
 class WorldFace(NamedTuple):
-    """A face: its corners in the world, and its number in the mesh."""
+    """A face: its corners in the world, its number in the mesh and its place in the tree."""
 
     corners: Triangle
     number: int
+    place: int
 
 
 class FacePair(NamedTuple):
-    """A face of a and a face of b, and both numbers as one, in sorting order."""
+    """A face of a and a face of b; both numbers as one, in sorting order, and both places."""
 
     a: Triangle
     b: Triangle
     faces: int
+    places: int
 
 
 class Remaining(NamedTuple):
@@ -189,7 +191,7 @@ def compare_near_leaves(work: NearestWork, x: PlacedTree, y: PlacedTree, nodes: 
         chosen = work.candidates[remaining.nearest]
         face_x, face_y = _face(leaf_x, x.arrays, nodes.x, as_int64(chosen.i)), _face(leaf_y, y.arrays, nodes.y, as_int64(chosen.j))
         a, b, sign = (face_y, face_x, -1.0) if counts.swapped != 0 else (face_x, face_y, 1.0)
-        pair = FacePair(a.corners, b.corners, (a.number << FACE_BITS) | b.number)
+        pair = FacePair(a.corners, b.corners, (a.number << FACE_BITS) | b.number, (a.place << FACE_BITS) | b.place)
         rest = remaining.candidates - 1
         if is_lowest:  # the exact test takes less time than a distance
             _add_suspect(work, pair)
@@ -213,7 +215,8 @@ def compare_near_leaves(work: NearestWork, x: PlacedTree, y: PlacedTree, nodes: 
 @kernel(forceinline=True)
 def _face(leaf: NearLeaf, tree: TreeArrays, node: int, lane: int) -> WorldFace:
     """Return a face of a leaf."""
-    return WorldFace(triangle_in_lane(leaf.corners, lane), as_int64(tree.face_ids[tree.first[node] + lane]))
+    place = as_int64(tree.first[node]) + lane
+    return WorldFace(triangle_in_lane(leaf.corners, lane), as_int64(tree.face_ids[place]), place)
 
 
 @kernel
@@ -343,7 +346,7 @@ def is_enough(work: NearestWork) -> bool:
 def _keep(work: NearestWork, pair: FacePair, distance: float) -> None:
     """Make these faces the closest so far."""
     best = work.best
-    best.distance, best.pair, best.faces, best.kind = distance, work.counts.next_pair, pair.faces, NEAR
+    best.distance, best.pair, best.faces, best.places, best.kind = distance, work.counts.next_pair, pair.faces, pair.places, NEAR
     _write_corners(best.corners, pair.a, pair.b)
 
 

@@ -13,7 +13,7 @@ from jostle.methods.wide_tree.relative_frame import FrameTransforms, TurnedTrans
 SLOTS = 512  # of each cache of leaves
 MOST_FACE_PAIRS = 64  # of two leaves
 START = -1  # as `next_pair`: a new search
-NONE = -1  # as `faces`: none so far, and none are lower
+NONE = -1  # as `faces`: none so far, and none are lower; as `places`: none
 
 # What is wanted of each group of pairs: its nearest faces; of the first group that has some; any that are near; of each pair the
 # lowest that touch.
@@ -34,6 +34,15 @@ class Asked(Record):
     group: int64  # the number of pairs of a group, which share the least distance
     limit: float64  # only what is nearer counts
     clearance: float64  # faces whose boxes are farther apart are not near, as in `distance_if_nearer`; inf: any are
+    is_seeded: int64  # begin at the seed, and keep the next one; for one pair without a limit
+
+
+class Seed(Record):
+    """Two faces that were closest the last time, for `nearest_seed.py`."""
+
+    places: int64  # face a and face b in the orders of their trees; NONE: no seed
+    distance: float64  # of that time
+    is_used: int64  # whether the search has begun there
 
 
 class Best(Record):
@@ -45,6 +54,7 @@ class Best(Record):
     distance: float64  # at first the limit
     pair: int64
     faces: int64  # face a and face b, in sorting order
+    places: int64  # the same in the orders of their trees; unknown if they touch
     kind: int64  # NEAR, or that of faces that touch; 0: no faces so far
     is_robust_only: int64  # whether the distance is the robust one, and is still to be settled
     seen: float64  # of this body pair the least robust distance of faces so far, beyond the limit or not
@@ -162,6 +172,7 @@ class NearestWork(Struct):
     """The arrays of a search."""
 
     asked: One[Asked]
+    seed: One[Seed]
     best: One[Best]
     other: One[FaceCorners]  # faces that are compared with the best
     limits: One[Limits]

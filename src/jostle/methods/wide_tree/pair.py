@@ -12,7 +12,7 @@ from jostle.errors import InputError
 from jostle.geometry.rigid import all_rigid
 from jostle.kernels.arrays import read_only_view
 from jostle.methods.wide_tree.method import WideTree
-from jostle.methods.wide_tree.nearest_search import ANY_DISTANCE, NearestWorkspace, NearList, NearQuestion
+from jostle.methods.wide_tree.nearest_search import SEEDED_DISTANCE, NearestWorkspace, NearList, NearQuestion
 from jostle.methods.wide_tree.nearest_work import ANY_NEAR
 from jostle.methods.wide_tree.search import TreePairs, Workspace
 from jostle.methods.wide_tree.tree import Forest
@@ -75,10 +75,11 @@ class Pair:
     def distance(self, pose_a: ArrayLike | None = None, pose_b: ArrayLike | None = None) -> float:
         """Return the least distance of the surfaces; 0.0 exactly if they share a point.
 
+        The search begins at the faces that were closest in the last call, which saves time where the bodies have moved little.
         Poses (4,4) are body to world, None is the identity.
         """
         self._place(pose_a, pose_b)
-        work = self._searched(ANY_DISTANCE)
+        work = self._searched(SEEDED_DISTANCE)
         distance = work.distance()
         self._near_workspaces.append(work)
         return distance

@@ -23,7 +23,7 @@ from jostle.methods.wide_tree.leaf_cache import empty_cache
 from jostle.methods.wide_tree.pair_work import START, PairWork, Progress
 from jostle.methods.wide_tree.pairs import DONE, FULL_ROWS, FULL_STACK, touching_faces
 from jostle.methods.wide_tree.tree import LANES, Forest
-from jostle.report.assemble import Rows
+from jostle.report.assemble import NO_ROWS, Rows
 from jostle.report.packing import ALL, FACE_BITS, KIND_BITS
 from jostle.report.report import Counters
 
@@ -135,6 +135,8 @@ def copied(found: Found) -> Found:
 
 def rows_in_order(work: Workspace, pairs: int) -> Rows:
     """Return the rows found, sorted, as new columns."""
+    if work.row_count() == 0:
+        return NO_ROWS  # new columns take 2.5 µs, a sixth of a call
     found = work.found()
     keys, _, distance = found
     if pairs == 1 and not distance.any():
