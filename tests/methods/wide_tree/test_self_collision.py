@@ -217,7 +217,8 @@ def test_rows_do_not_depend_on_room_or_slices(monkeypatch):
     whole = self_rows(tree, mesh.welded_faces, NO_POSE, True, 0.05)
     for room, operations in ((self_collision.MOST_NEW, 1), (1, 7), (100, 1000), (1 << 20, 1 << 40)):
         monkeypatch.setattr(self_collision, "FIRST_ROOM", room)
-        walk = self_collision._Walk(self_collision._Workspace(), tree, forest.alone(0), mesh.welded_faces, NO_POSE, query)
+        work = self_collision.SelfWorkspace()
+        walk = self_collision.Walk.begun(work, tree, forest.alone(0), mesh.welded_faces, NO_POSE, query)
         steps, used, done = 0, 0, False
         while not done:
             done, did = walk.resume(operations)
@@ -227,7 +228,7 @@ def test_rows_do_not_depend_on_room_or_slices(monkeypatch):
         order = np.argsort(rows)
         np.testing.assert_array_equal(rows[order], whole[0])
         np.testing.assert_array_equal(distances[order], whole[1])
-        assert used == walk.progress.node_tests + walk.progress.triangle_tests
+        assert used == work.progress.node_tests + work.progress.triangle_tests
         assert operations > 1000 or steps > 3
 
 
