@@ -134,6 +134,33 @@ def test_a_helper_that_comes_late_is_not_waited_for(monkeypatch):
         held.set()
 
 
+def test_a_helper_that_comes_and_goes_is_not_taken_for_one_that_still_works(monkeypatch):
+    """Of two helpers the second finds nothing to do and is done at once, while the first is at work."""
+    queued, at_work = [], threading.Event()
+
+    class LateSecond:
+        queue = property(lambda self: self)
+
+        def put(self, helper):
+            queued.append(helper)
+            if len(queued) == 1:
+                threading.Thread(target=helper).start()
+                at_work.wait(20.0)
+
+    monkeypatch.setattr(pool, "_pool", LateSecond)
+
+    def work(start, _):
+        if threading.current_thread() is threading.main_thread():
+            return start
+        at_work.set()
+        time.sleep(0.2)
+        threading.Thread(target=queued[1]).start()
+        time.sleep(0.2)
+        return start
+
+    assert map_chunks(work, 3, 1, workers=3) == [0, 1, 2]
+
+
 def test_an_error_of_a_share_that_cannot_be_made_is_raised():
     caller, begun = threading.get_ident(), threading.Event()
 

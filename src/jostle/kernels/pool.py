@@ -149,9 +149,11 @@ class _Work(Generic[Task]):
                 raise  # Ctrl-C is for the caller
 
     def wait(self) -> None:
-        """Wait for the helpers that have taken a task; others will find none."""
-        for _ in range(len(self._entered)):
+        """Wait for the helpers that have entered; others will find no task."""
+        ended = 0
+        while ended < len(self._entered):  # one that enters meanwhile ends too, maybe before others
             _wait_for(self._ended)
+            ended += 1
 
 
 def cancelled() -> bool:
