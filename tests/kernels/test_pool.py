@@ -15,6 +15,7 @@ import pytest
 
 from jostle.kernels import pool
 from jostle.kernels.pool import map_chunks, share_out
+from tests.patience import let_helpers_begin
 
 pytestmark = pytest.mark.small
 
@@ -55,8 +56,10 @@ def test_several_run_at_the_same_time():
     assert map_chunks(lambda *_: meeting.wait() >= 0, 3, 1, workers=3) == [True] * 3
 
 
-def test_never_more_threads_than_processors():
+def test_never_more_threads_than_processors(monkeypatch):
     running, most, lock = 0, 0, threading.Lock()
+
+    let_helpers_begin(monkeypatch)
 
     def work(start, stop):
         nonlocal running, most
@@ -100,7 +103,8 @@ def test_a_call_from_inside_a_worker_does_not_wait_for_workers():
     assert map_chunks(outer, 16, 1, workers=4) == [45] * 16
 
 
-def test_each_thread_does_its_tasks_with_a_share_of_its_own():
+def test_each_thread_does_its_tasks_with_a_share_of_its_own(monkeypatch):
+    let_helpers_begin(monkeypatch)
     shares: list[list[tuple[int, int]]] = []
 
     def make_share():
@@ -120,7 +124,7 @@ def test_each_thread_does_its_tasks_with_a_share_of_its_own():
     assert shares[0][0] == (0, threading.get_ident())  # the caller makes the first share, and takes the first task
 
 
-def test_a_helper_that_comes_late_is_not_waited_for(monkeypatch):
+def test_a_helper_that_comes_late_is_not_waited_for():
     held = threading.Event()
     busy = pool._pool()
     for _ in range(4):

@@ -18,6 +18,7 @@ from jostle.methods.wide_tree.search import TreePairs, find_rows
 from jostle.methods.wide_tree.tree import Forest
 from jostle.report.packing import ALL, FIRST, WORST
 from jostle.shapes import build
+from tests.patience import let_helpers_begin
 from tests.tiny import random_pose
 
 
@@ -96,6 +97,7 @@ def test_rows_and_counters_do_not_depend_on_threads(monkeypatch, row_mode):
     expected, tests = find_rows(forest, placed, 0.0, row_mode)
     for name, value in (("ALONE", 200), ("SOON", 400), ("CHUNK", 3)):
         monkeypatch.setattr(parallel, name, value)
+    let_helpers_begin(monkeypatch)
     threads = set()
     resume = parallel.Workspace.resume
 

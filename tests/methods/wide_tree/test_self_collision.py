@@ -20,6 +20,7 @@ from jostle.methods.wide_tree.tree import Forest
 from jostle.report.packing import ALL, FACE_BITS, FIRST, KIND_BITS
 from jostle.shapes.build import blob
 from jostle.shapes.mesh import Mesh
+from tests.patience import let_helpers_begin
 
 NO_POSE = np.eye(4)
 
@@ -242,6 +243,7 @@ def test_rows_and_counters_do_not_depend_on_threads(monkeypatch, mesh, adjacent,
     tree, pose = build_tree(mesh), random_pose(5, 10.0)
     rows, distances, counters = self_rows(tree, mesh.welded_faces, pose, adjacent, clearance)
     monkeypatch.setattr(self_collision, "LARGE", 1)
+    let_helpers_begin(monkeypatch)
     threads = set()
     resume = self_collision.Walk.resume
 
@@ -270,7 +272,7 @@ def test_a_workspace_knows_of_which_tree_its_numbers_are():
     apart = np.arange(mesh.faces.size, dtype=np.int32).reshape(-1, 3)
     for one, welded in ((tree, mesh.welded_faces), (moved, mesh.welded_faces), (others[0], None), (moved, mesh.welded_faces),
                         (moved, apart), (others[1], None), (tree, mesh.welded_faces)):  # fmt: skip
-        numbers = np.ascontiguousarray(np.argsort(one.face_ids)[:, None] * 3 + np.arange(3), dtype=np.int32) if welded is None else welded
+        numbers = np.arange(one.faces.size, dtype=np.int32).reshape(-1, 3) if welded is None else welded
         kept = self_rows(one, numbers, NO_POSE, False, 0.01)
         self_collision.WORKSPACES._idle.clear()
         anew = self_rows(one, numbers, NO_POSE, False, 0.01)

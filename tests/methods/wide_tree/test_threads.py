@@ -14,6 +14,7 @@ from jostle.methods.wide_tree import detector, parallel, pose_sets, self_collisi
 from jostle.methods.wide_tree.method import WideTree
 from jostle.shapes import build
 from jostle.world import shape_cache
+from tests.patience import let_helpers_begin
 from tests.tiny import random_pose
 
 WORKERS = (1, 2, 3, None)
@@ -32,6 +33,7 @@ def _little_is_worth_threads(monkeypatch):
 @pytest.fixture
 def helpers(monkeypatch):
     """Names of functions that a thread other than the caller's ran."""
+    let_helpers_begin(monkeypatch)
     names = set()
 
     def watch(owner, name):

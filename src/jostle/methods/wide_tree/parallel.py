@@ -1,8 +1,8 @@
 """Many pairs, or few large ones, on several threads.
 
-The first operations of a search run in the calling thread: for less no thread is worth waking. What is left is dealt out in portions
-(`portions.py`). A pair that takes long is split: the node pairs on its stack are dealt like cards, and each hand is played by some
-thread; a hand that takes long is split again.
+The first operations of a search run in the calling thread: for less no thread is worth waking. What is left is dealt out in
+portions (`portions.py`). A pair that takes long is split: the node pairs on its stack are dealt like cards, and each hand is played
+by some thread; a hand that takes long is split again.
 
 A row, and each test that is counted, belongs to one pair of nodes. So neither rows nor counters depend on portions, hands and
 threads. Where one row of a pair is enough, the pair is not split, for what is tested depends on what was found before.

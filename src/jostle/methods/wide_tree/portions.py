@@ -98,7 +98,8 @@ def concatenated(shares: Sequence[Collected]) -> Found:
 
 @kernel
 def copy_runs(
-    keys: Longs, pair: Ints, distance: Floats, runs: Longs, to_pair: Ints, face_a: Ints, face_b: Ints, kind: Bytes, to_distance: Floats,
+    keys: Longs, pair: Ints, distance: Floats, runs: Longs,
+    to_pair: Ints, face_a: Ints, face_b: Ints, kind: Bytes, to_distance: Floats,
 ) -> None:  # fmt: skip
     """Write runs of rows as columns; `runs` (n,3) are begin, end, and the row to write to."""
     for run in range(runs.shape[0]):
