@@ -10,6 +10,7 @@ threads. Where one row of a pair is enough, the pair is not split, for what is t
 
 from __future__ import annotations
 
+import functools
 from collections import deque
 from typing import Any, NamedTuple
 
@@ -101,15 +102,19 @@ class _Deal:
             # Neighbours on a stack are alike: every hand gets large ones and small ones.
             hands += [Hand(pair, pair + 1, nodes[k::HANDS]) for pair, nodes in self.split for k in range(min(HANDS, len(nodes)))]
             self.split.clear()
-            idle = deque(self._shares)
-            share_out(hands, lambda idle=idle: idle.popleft() if idle else self._another_share(), self._workers)
+            share_out(hands, functools.partial(self._share, deque(self._shares)), self._workers)
             hands = []
         rows, counters = self._split_rows() if has_split else joined(self._shares, self._workers), total_of(self._shares)
         for share in self._shares:
             give_back(share.work)
         return rows, counters
 
-    def _another_share(self) -> _Share:
+    def _share(self, idle: deque[_Share]) -> _Share:
+        """Return a share of an earlier round, the first one for the calling thread, or another one."""
+        try:
+            return idle.popleft()
+        except IndexError:
+            pass
         work = WORKSPACES.take()
         work.start()
         work.find(self.search.forest, self.search.pairs.chosen(slice(0)), self.search.clearance, self.search.row_mode)
