@@ -1,8 +1,8 @@
 """Many pairs, or few large ones, on several threads.
 
 The first operations of a search run in the calling thread: for less no thread is worth waking. What is left is dealt out in
-portions (`portions.py`). A pair that takes long is split: the node pairs on its stack are dealt like cards, and each hand is played
-by some thread; a hand that takes long is split again.
+portions (`portions.py`). A pair that takes long when nothing is left for another thread is split: the node pairs on its stack are
+dealt like cards, and each hand is played by some thread; a hand that takes long is split again.
 
 A row, and each test that is counted, belongs to one pair of nodes. So neither rows nor counters depend on portions, hands and
 threads. Where one row of a pair is enough, the pair is not split, for what is tested depends on what was found before.
@@ -35,7 +35,7 @@ from jostle.report.report import Counters
 
 ALONE = 3_000  # operations before threads are woken: 0.02 to 0.1 ms
 MANY = 1_000  # pairs for which threads are woken at once
-SOON = 250_000  # operations after which a pair is split: 1 to 8 ms
+SOON = 250_000  # operations after which a pair is split, if threads are idle: 0.2 to 2 ms
 HANDS = 16  # parts of the stack of a large pair
 FEW = 16  # pairs so few that the first one may well be large
 CHUNK = 16  # fewest pairs of a portion, of which each may take as long as SOON
@@ -87,6 +87,7 @@ class _Deal:
     def __init__(self, search: Search, work: Workspace, workers: int | None) -> None:
         self.search, self._workers = search, workers
         self.split: deque[tuple[int, NDArray[Any]]] = deque()  # pairs that take long, and the node pairs that are left
+        self.waiting: deque[Hand] = deque()  # for a thread, in this round
         self._shares = [_Share(self, work)]
         self._first = work.pair()
 
@@ -102,6 +103,7 @@ class _Deal:
             # Neighbours on a stack are alike: every hand gets large ones and small ones.
             hands += [Hand(pair, pair + 1, nodes[k::HANDS]) for pair, nodes in self.split for k in range(min(HANDS, len(nodes)))]
             self.split.clear()
+            self.waiting = deque(hands)
             share_out(hands, functools.partial(self._share, deque(self._shares)), self._workers)
             hands = []
         rows, counters = self._split_rows() if has_split else joined(self._shares, self._workers), total_of(self._shares)
@@ -141,6 +143,7 @@ class _Share(Collected):
         """Search a hand; put pairs that take long aside."""
         (forest, pairs, clearance, row_mode), work = self._deal.search, self.work
         pairs, last = pairs.chosen(slice(hand.stop)), -1
+        self._deal.waiting.popleft()
         self.begin_portion(hand.start)
         if hand.nodes is None:
             work.go_to(hand.start)  # the first pair of all has begun, and goes on
@@ -149,7 +152,8 @@ class _Share(Collected):
         while not work.resume(forest, pairs, clearance, row_mode, SOON):
             if cancelled():
                 return
-            if work.pair() == last and row_mode == ALL:
+            # While hands are waiting no thread is idle; a hand that is split costs a seventh more, for leaves are set up again.
+            if work.pair() == last and row_mode == ALL and not self._deal.waiting:
                 self.split_pair()
             last = work.pair()
         if row_mode == ALL:
