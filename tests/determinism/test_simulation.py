@@ -18,7 +18,7 @@ import pytest
 
 from jostle import World
 from jostle.geometry.pose import rotation_about, translation
-from jostle.kernels.pool import map_chunks
+from jostle.kernels.pool import map_chunks, share_out
 from jostle.methods.voxmap import detector as voxmap_detector
 from jostle.methods.wide_tree import parallel as wide_tree_threads
 from jostle.registry import METHODS
@@ -34,6 +34,12 @@ def counted(function, count, chunk, workers=1):
     global dealt
     dealt += workers != 1 and count > chunk
     return map_chunks(function, count, chunk, workers)
+
+
+def shared(tasks, make_share, workers=1):
+    global dealt
+    dealt += workers != 1 and len(tasks) > 1
+    share_out(tasks, make_share, workers)
 
 
 @functools.cache
@@ -57,7 +63,7 @@ def hash_of_poses(method: str, response: str, workers: int) -> tuple[str, int]:
     )
     content, pairs = hashlib.sha256(), 0
     wide, voxels = (functools.partial(patch.multiple, module) for module in (wide_tree_threads, voxmap_detector))
-    with wide(CHUNK=4, map_chunks=counted), voxels(PIECES_APART=1, MOST_CHUNKS=4, map_chunks=counted):
+    with wide(ALONE=1, FEW=0, CHUNK=4, share_out=shared), voxels(PIECES_APART=1, MOST_CHUNKS=4, map_chunks=counted):
         for _ in range(FRAMES):
             pairs += len(simulation.step().pairs)
             content.update(world.poses.tobytes())

@@ -14,7 +14,8 @@ import weakref
 import pytest
 
 from jostle.kernels import pool
-from jostle.kernels.pool import map_chunks
+from jostle.kernels.pool import map_chunks, share_out
+from tests.patience import let_helpers_begin
 
 pytestmark = pytest.mark.small
 
@@ -38,9 +39,16 @@ def test_results_come_in_the_order_of_the_chunks(count, chunk, workers):
     assert all(len(one) == chunk for one in results[:-1])
 
 
-def test_one_worker_stays_in_the_calling_thread_and_several_do_not():
+def test_one_worker_stays_in_the_calling_thread_which_takes_part_beside_others():
     assert set(map_chunks(lambda *_: threading.get_ident(), 9, 3)) == {threading.get_ident()}
-    assert threading.get_ident() not in map_chunks(lambda *_: threading.get_ident(), 9, 3, workers=2)
+    meeting = threading.Barrier(2, timeout=20)
+
+    def work(start, _):
+        meeting.wait()
+        return threading.get_ident()
+
+    first, second = map_chunks(work, 2, 1, workers=2)
+    assert first == threading.get_ident() != second
 
 
 def test_several_run_at_the_same_time():
@@ -48,8 +56,10 @@ def test_several_run_at_the_same_time():
     assert map_chunks(lambda *_: meeting.wait() >= 0, 3, 1, workers=3) == [True] * 3
 
 
-def test_never_more_threads_than_processors():
+def test_never_more_threads_than_processors(monkeypatch):
     running, most, lock = 0, 0, threading.Lock()
+
+    let_helpers_begin(monkeypatch)
 
     def work(start, stop):
         nonlocal running, most
@@ -91,6 +101,81 @@ def test_a_call_from_inside_a_worker_does_not_wait_for_workers():
         return sum(map_chunks(lambda a, b: a, 10, 1, workers=4))
 
     assert map_chunks(outer, 16, 1, workers=4) == [45] * 16
+
+
+def test_each_thread_does_its_tasks_with_a_share_of_its_own(monkeypatch):
+    let_helpers_begin(monkeypatch)
+    shares: list[list[tuple[int, int]]] = []
+
+    def make_share():
+        done: list[tuple[int, int]] = []
+        shares.append(done)
+
+        def do(task):
+            time.sleep(0.001)
+            done.append((task, threading.get_ident()))
+
+        return do
+
+    share_out(range(40), make_share, workers=4)
+    assert 1 < len(shares) <= 4
+    assert sorted(task for done in shares for task, _ in done) == list(range(40))
+    assert all(len({thread for _, thread in done}) <= 1 for done in shares)
+    assert shares[0][0] == (0, threading.get_ident())  # the caller makes the first share, and takes the first task
+
+
+def test_a_helper_that_comes_late_is_not_waited_for():
+    held = threading.Event()
+    busy = pool._pool()
+    for _ in range(4):
+        busy.queue.put(lambda: held.wait(20.0) and None)
+    try:
+        begin = time.monotonic()
+        assert map_chunks(lambda start, stop: start, 8, 1, workers=4) == list(range(8))
+        assert not held.is_set()
+        assert time.monotonic() - begin < 15.0
+    finally:
+        held.set()
+
+
+def test_a_helper_that_comes_and_goes_is_not_taken_for_one_that_still_works(monkeypatch):
+    """Of two helpers the second finds nothing to do and is done at once, while the first is at work."""
+    queued, at_work = [], threading.Event()
+
+    class LateSecond:
+        queue = property(lambda self: self)
+
+        def put(self, helper):
+            queued.append(helper)
+            if len(queued) == 1:
+                threading.Thread(target=helper).start()
+                at_work.wait(20.0)
+
+    monkeypatch.setattr(pool, "_pool", LateSecond)
+
+    def work(start, _):
+        if threading.current_thread() is threading.main_thread():
+            return start
+        at_work.set()
+        time.sleep(0.2)
+        threading.Thread(target=queued[1]).start()
+        time.sleep(0.2)
+        return start
+
+    assert map_chunks(work, 3, 1, workers=3) == [0, 1, 2]
+
+
+def test_an_error_of_a_share_that_cannot_be_made_is_raised():
+    caller, begun = threading.get_ident(), threading.Event()
+
+    def make_share():
+        if threading.get_ident() != caller:
+            begun.set()
+            raise MemoryError("no room for a share")
+        return lambda task: begun.wait(20.0)
+
+    with pytest.raises(MemoryError, match="share"):
+        share_out(range(8), make_share, workers=2)
 
 
 @pytest.mark.parametrize(("count", "chunk", "workers"), [(-1, 1, 1), (1, 0, 1), (1, 1, 0), (1, 1, -2)])
@@ -161,7 +246,7 @@ def test_an_interrupt_is_heard_while_the_chunks_run_on():
     assert [process.stdout.readline() for _ in range(2)] == ["begun\n"] * 2
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    assert out == "heard\nended\nended\n"  # not waited for, and no chunk was begun afterwards
+    assert out == "heard\nended\n"  # the other one is not waited for, and no chunk was begun afterwards
     assert (err, process.returncode) == ("", 0)
 
 

@@ -37,7 +37,11 @@ class Progress(Protocol):
 
 @runtime_checkable
 class Method(Protocol):
-    """A method: its settings, traits and preprocessing."""
+    """A method: its settings, traits and preprocessing.
+
+    If it has an attribute `prepares_in_threads` that is true, `prepare_shape` may be called from several threads at once. It should
+    then spend its time in kernels.
+    """
 
     @property
     def traits(self) -> Traits:

@@ -17,14 +17,17 @@ import atexit
 import operator
 import os
 import threading
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
 Result = TypeVar("Result")
+Task = TypeVar("Task")
 
 WAIT_SECONDS = 0.2  # polling interval of a waiting caller, so that Ctrl-C works on every system
 LAST_SECONDS = 30.0  # exit waits at most so long for a running chunk
+NO_TASK = -1  # index of the error of a thread that could not begin
 
 _inside = threading.local()
 
@@ -91,47 +94,124 @@ def _end_threads() -> None:
         pool.end(LAST_SECONDS)
 
 
-class _Work(Generic[Result]):
-    """Chunks taken in order: a lower one always starts before a higher one.
+class _Work(Generic[Task]):
+    """Tasks taken in order: a lower one always starts before a higher one.
 
-    So its error is always seen first.
+    So its error is always seen first. A deque needs no lock: an interrupt could leave one taken.
     """
 
-    def __init__(self, function: Callable[[int, int], Result], count: int, chunk: int) -> None:
-        self._function = function
-        self._ranges = [(start, min(start + chunk, count)) for start in range(0, count, chunk)]
-        self._lock = threading.Lock()
-        self._next = 0
-        self.results: dict[int, Result] = {}
+    def __init__(self, tasks: Sequence[Task], make_share: Callable[[], Callable[[Task], None]]) -> None:
+        self._make_share = make_share
+        self._left = deque(enumerate(tasks))
         self.errors: dict[int, BaseException] = {}
-        self.ended: SimpleQueue[None] = SimpleQueue()
+        self._entered: deque[None] = deque()  # helpers that may have taken a task
+        self._ended: SimpleQueue[None] = SimpleQueue()
         self.stopped = False
 
-    def _take(self) -> int | None:
-        with self._lock:
-            if self.stopped or self._next >= len(self._ranges):
-                return None
-            self._next += 1
-            return self._next - 1
+    def stop(self) -> None:
+        """Let no further task start."""
+        self.stopped = True
+        self._left.clear()
 
-    def run(self) -> None:
+    def take_first(self) -> Callable[[], None]:
+        """Take the first task; return a function that does it, and others after it."""
+        first, share = self._left.popleft(), self._make_share()
+        return lambda: self._serve(share, first)
+
+    def help(self) -> None:
+        """Do tasks in another thread as long as there are some."""
+        self._entered.append(None)
         _inside.work = self
         try:
-            while (index := self._take()) is not None:
-                try:
-                    self.results[index] = self._function(*self._ranges[index])
-                except BaseException as error:
-                    self.errors[index] = error
-                    self.stopped = True
+            if self._left:
+                self._serve(self._make_share(), None)
+        except BaseException as error:  # no memory for a share
+            self.errors[NO_TASK] = error
+            self.stop()
         finally:
             _inside.work = None  # an idle thread must not keep it alive
-            self.ended.put(None)
+            self._ended.put(None)
+
+    def _serve(self, share: Callable[[Task], None], taken: tuple[int, Task] | None) -> None:
+        index = NO_TASK
+        try:
+            while True:
+                try:
+                    index, task = taken or self._left.popleft()
+                except IndexError:
+                    return
+                taken = None
+                share(task)
+        except BaseException as error:
+            self.errors[index] = error
+            self.stop()
+            if getattr(_inside, "work", None) is not self and not isinstance(error, Exception):
+                raise  # Ctrl-C is for the caller
+
+    def wait(self) -> None:
+        """Wait for the helpers that have entered; others will find no task."""
+        ended = 0
+        while ended < len(self._entered):  # one that enters meanwhile ends too, maybe before others
+            _wait_for(self._ended)
+            ended += 1
 
 
 def cancelled() -> bool:
     """Return whether this is a worker whose result is no longer needed."""
     work = getattr(_inside, "work", None)
     return work is not None and work.stopped
+
+
+def threads_for(workers: int | None) -> int:
+    """Return how many threads so many workers are, at most one per usable processor.
+
+    1 inside a worker: one that waits for workers could wait forever.
+    """
+    if workers is not None and operator.index(workers) < 1:
+        raise ValueError(f"workers is {workers}; it must be at least 1, or None for all processors")
+    if workers == 1 or getattr(_inside, "work", None) is not None:
+        return 1
+    return usable_processors() if workers is None else min(workers, usable_processors())
+
+
+def share_out(tasks: Sequence[Task], make_share: Callable[[], Callable[[Task], None]], workers: int | None = 1) -> None:
+    """Do all tasks, each by the share of some thread.
+
+    Parameters
+    ----------
+    tasks : sequence
+        The calling thread takes the first one and then others, like its helpers. So a task that takes long belongs in front.
+    make_share : callable
+        Called in each thread that takes a task, first in the calling one. Returns what does its tasks, one after the other: that
+        may keep a workspace from task to task. It should spend its time in kernels.
+    workers : int, optional
+        Threads to use, at most one per usable processor. 1 runs in the calling thread; None takes all processors.
+
+    Which share does a task is left to chance, so results must be put in order by their tasks.
+
+    An error in a task stops further tasks and is raised when the running ones have ended; of several, that of the lowest task.
+    Ctrl-C is raised when the caller's kernel returns: running tasks end by themselves, so keep their outputs private, and keep
+    kernels short and let tasks check `cancelled`.
+    """
+    threads = min(threads_for(workers), len(tasks))
+    if threads <= 1:
+        if tasks:
+            share = make_share()
+            for task in tasks:
+                share(task)
+        return
+    work = _Work(tasks, make_share)
+    try:
+        serve, pool = work.take_first(), _pool()
+        for _ in range(threads - 1):
+            pool.queue.put(work.help)
+        serve()
+        work.wait()
+    except BaseException:  # Ctrl-C may come anywhere
+        work.stop()
+        raise
+    if work.errors:
+        raise work.errors[min(work.errors)]
 
 
 def map_chunks(function: Callable[[int, int], Result], count: int, chunk: int, workers: int | None = 1) -> list[Result]:
@@ -144,33 +224,18 @@ def map_chunks(function: Callable[[int, int], Result], count: int, chunk: int, w
     count, chunk : int
         The number of items, and of items per chunk (the last may be shorter).
     workers : int, optional
-        Threads to use, at most one per usable processor. 1 runs in the calling thread; None takes all processors.
-
-    An error in a chunk stops further chunks and is raised when the running ones have ended; of several, that of the lowest chunk.
-    Ctrl-C is raised at once: running chunks end by themselves, so keep their outputs private, and keep them short or let them check
-    `cancelled`.
+        As for `share_out`, which says what happens to errors and on Ctrl-C.
     """
     if count < 0 or operator.index(chunk) < 1:
         raise ValueError(f"{count} items in chunks of {chunk}: count must not be negative and chunk must be at least 1")
-    if workers is not None and operator.index(workers) < 1:
-        raise ValueError(f"workers is {workers}; it must be at least 1, or None for all processors")
-    chunks = -(-count // chunk)
-    threads = min(usable_processors() if workers is None else workers, usable_processors(), chunks)
-    if threads <= 1 or getattr(_inside, "work", None) is not None:  # a worker that waits for workers could wait forever
-        return [function(start, min(start + chunk, count)) for start in range(0, count, chunk)]
-    work = _Work(function, count, chunk)
-    try:
-        pool = _pool()
-        for _ in range(threads):
-            pool.queue.put(work.run)
-        for _ in range(threads):
-            _wait_for(work.ended)
-    except BaseException:  # Ctrl-C may come while the first chunks run and the last thread is not yet started
-        work.stopped = True
-        raise
-    if work.errors:
-        raise work.errors[min(work.errors)]
-    return [work.results[index] for index in range(chunks)]
+    results: dict[int, Result] = {}
+
+    def do(start: int) -> None:
+        results[start] = function(start, min(start + chunk, count))
+
+    starts = range(0, count, chunk)
+    share_out(starts, lambda: do, workers)
+    return [results[start] for start in starts]
 
 
 def _wait_for(ended: SimpleQueue[None]) -> None:

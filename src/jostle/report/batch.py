@@ -73,6 +73,11 @@ class Batch:
         distance : (sets,) float64, optional
             Empty by default.
         """
+        if len(found.pair) == 0 and touching is not None and near is not None:  # a dozen calls of NumPy less
+            starts, body, kind = np.zeros(sets + 1, np.int64), found.pair, found.kind
+            return Batch(
+                touching, starts, body, body, kind, starts, body, body, found.face_a, found.face_b, kind, counters, near, _or_none(distance)
+            )  # fmt: skip
         number, pair = np.divmod(found.pair, max(1, len(pairs.body_a)))
         if touching is None:
             touching = np.zeros(sets, bool)
@@ -101,12 +106,14 @@ class Batch:
             row_kind=kind[kept],
             counters=counters,
             near=near,
-            distance=np.empty(0) if distance is None else distance,
+            distance=_or_none(distance),
         )
 
     @staticmethod
     def joined(parts: Sequence[Batch], counters: Counters | None = None) -> Batch:
         """Return one batch of all sets, one part after the other; add counters."""
+        if len(parts) == 1 and counters is None:
+            return parts[0]
         joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS}
         for name in ("pair_offsets", "row_offsets"):
             counts = [np.diff(getattr(part, name)) for part in parts]
@@ -135,6 +142,10 @@ class Batch:
 
 
 _COLUMNS = tuple(each.name for each in dataclasses.fields(Batch) if "offsets" not in each.name and each.name != "counters")
+
+
+def _or_none(distance: Floats | None) -> Floats:
+    return np.empty(0) if distance is None else distance
 
 
 def _offsets(number: Ints, sets: int) -> NDArray[np.int64]:

@@ -38,6 +38,7 @@ from jostle.registry import name_of
 from jostle.report.batch import Batch
 from jostle.report.report import Closest, Details, Report, replaced
 from jostle.shapes.mesh import Mesh
+from jostle.world.shape_cache import in_threads
 
 LOADING = 400_000  # two boxes, with the import of Numba: 0.4 s
 COMPILING = 8_500_000  # rows, segments and normals: 8.4 s
@@ -99,6 +100,14 @@ class MeshForGears:
         """For the high gear."""
         return self._high.prepare_shape(self._mesh)
 
+    def prepare_high(self) -> None:
+        """Prepare the shape for the high gear, unless there is one."""
+        _ = self.high
+
+    def face_count(self) -> int:
+        """Return the number of faces to prepare for the high gear."""
+        return 0 if "high" in self.__dict__ else len(self._mesh.faces)
+
 
 class Gears:
     """Prepares and starts for a world what a method would, on two gears.
@@ -154,7 +163,7 @@ class GearedDetector(Detector):
             questions.append(DISTANCE)
         if all(question in self._over or self._goes_over(question) for question in questions):
             try:
-                report = self._on_high(*questions).detect(frame, query)
+                report = self._on_high(frame, *questions).detect(frame, query)
                 return report if self._may_compile else _with_details_on_any_gear(report)
             except FAILURES as error:
                 self._stay(questions[-1], error)
@@ -164,18 +173,18 @@ class GearedDetector(Detector):
         """Return the closest points of two bodies, on the gear that pays."""
         if DISTANCE in self._over or self._goes_over(DISTANCE):
             try:
-                return self._on_high(DISTANCE).closest(frame, body_a, body_b)
+                return self._on_high(frame, DISTANCE).closest(frame, body_a, body_b)
             except FAILURES as error:
                 self._stay(DISTANCE, error)
         return self._on_low().closest(frame, body_a, body_b)
 
     def detect_many(self, frame: Frame, poses: Floats, rows: str, **options: Any) -> Batch:
         """Answer for many sets of poses; only the high gear does."""
-        return self._on_high(ROWS).detect_many(frame, poses, rows, **options)
+        return self._on_high(frame, ROWS).detect_many(frame, poses, rows, **options)
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
         """Show what the high gear shows."""
-        return self._on_high(ROWS).overlay(frame, what)
+        return self._on_high(frame, ROWS).overlay(frame, what)
 
     def _goes_over(self, question: str) -> bool:
         return LEDGER.goes_over(question, least_operations(self._faces))
@@ -186,8 +195,10 @@ class GearedDetector(Detector):
         self.engine = self._low_name
         return self._low
 
-    def _on_high(self, *questions: str) -> Detector:
+    def _on_high(self, frame: Frame, *questions: str) -> Detector:
         if self._high is None:
+            distinct = {id(shape): shape for shape in self._shapes}.values()
+            in_threads(distinct, MeshForGears.prepare_high, MeshForGears.face_count, frame.workers)
             self._high = self._high_method.start(self._bodies, tuple(shape.high for shape in self._shapes))
         self._over.update(questions)
         self.engine = self._high_name

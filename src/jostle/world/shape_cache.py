@@ -7,12 +7,15 @@ distinct objects with equal marks are compared by digest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
+from jostle.kernels.pool import share_out
 from jostle.shapes.mesh import Mesh
 
 Shape = Any
+Thing = TypeVar("Thing")
+FACES_APART = 10_000  # of several meshes from which on threads prepare them: 0.4 ms for trees
 _SAMPLES = 8  # rows of vertices and of faces in a mark
 
 
@@ -39,6 +42,18 @@ class _Content:
         return _Content, (self.mesh,)  # hashes of bytes differ from process to process
 
 
+def in_threads(
+    things: Iterable[Thing], prepare: Callable[[Thing], None], faces: Callable[[Thing], int], workers: int | None
+) -> None:  # fmt: skip
+    """Prepare things, the largest first if several threads are worth it."""
+    every = list(things)
+    if workers == 1 or len(every) < 2 or sum(map(faces, every)) < FACES_APART:
+        for thing in every:
+            prepare(thing)
+    else:
+        share_out(sorted(every, key=faces, reverse=True), lambda: prepare, workers)
+
+
 class PreparedShapes:
     """Shapes by mesh and, for world files, by digest."""
 
@@ -58,13 +73,15 @@ class PreparedShapes:
     def __setitem__(self, digest: str, shape: Shape) -> None:
         self._loaded[digest] = shape
 
-    def of(self, meshes: Sequence[Mesh], prepare: Callable[[int, Mesh], Shape]) -> tuple[Shape, ...]:
+    def of(self, meshes: Sequence[Mesh], prepare: Callable[[int, Mesh], Shape], workers: int | None = 1) -> tuple[Shape, ...]:
         """Return the shape of each mesh; drop shapes of other meshes.
 
-        `prepare(k, mesh)` is called once for equal meshes that have no shape yet; if it raises, nothing changes.
+        `prepare(k, mesh)` is called once for equal meshes that have no shape yet, with so many workers from several threads; if it
+        raises, nothing changes.
         """
         contents = {id(mesh): _Content(mesh) for mesh in {id(mesh): mesh for mesh in meshes}.values()}
         ready: dict[_Content, Shape] = {}
+        missing: dict[_Content, int] = {}
         for k, mesh in enumerate(meshes):
             content = contents[id(mesh)]
             if content in ready:
@@ -74,6 +91,11 @@ class PreparedShapes:
             elif self._loaded and mesh.digest in self._loaded:
                 ready[content] = self._loaded[mesh.digest]
             else:
-                ready[content] = prepare(k, mesh)
+                missing[content], ready[content] = k, None
+
+        def make(content: _Content) -> None:
+            ready[content] = prepare(missing[content], content.mesh)
+
+        in_threads(missing, make, lambda content: len(content.mesh.faces), workers)
         self._shapes, self._loaded = ready, {}
         return tuple(ready[contents[id(mesh)]] for mesh in meshes)

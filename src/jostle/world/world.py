@@ -728,12 +728,15 @@ class World:
     def _prepared_shapes(self, meshes: Sequence[Mesh], progress: Progress | None) -> tuple[Shape, ...]:
         """Prepare each distinct mesh once; drop shapes of removed meshes."""
 
+        method = self._gears or self.method
+
         def prepare(k: int, mesh: Mesh) -> Shape:
             if progress is not None:
                 progress(k / len(meshes), mesh.name)
-            return (self._gears or self.method).prepare_shape(mesh)
+            return method.prepare_shape(mesh)
 
-        return self._shapes.of(meshes, prepare)
+        in_threads = progress is None and getattr(method, "prepares_in_threads", False)
+        return self._shapes.of(meshes, prepare, self.workers if in_threads else 1)
 
     def _with_ids(self, found: Report) -> Report:
         """Map body numbers to ids, and add which pairs began and ended."""

@@ -225,7 +225,7 @@ def test_threads_change_no_byte(monkeypatch, name):
     forest, near, _lowest = many_pairs(1, 18)  # 153 pairs: 17 groups of nine
     expected = rows_as_bytes(find_nearest_rows(forest, near, QUESTIONS[name]))
     for chunk in (1, 5, 32):
-        monkeypatch.setattr(nearest_search, "CHUNK", chunk)
+        monkeypatch.setattr(nearest_search, "PORTION", chunk)
         for workers in (1, 2, 4):
             monkeypatch.setattr(pool, "usable_processors", lambda workers=workers: workers)
             assert rows_as_bytes(find_nearest_rows_parallel(forest, near, QUESTIONS[name], workers)) == expected

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -9,13 +11,14 @@ import jostle
 from jostle.geometry.pose import translation
 from jostle.kernels import pool
 from jostle.kernels.arrays import read_only_view
-from jostle.methods.wide_tree import parallel
+from jostle.methods.wide_tree import parallel, portions
 from jostle.methods.wide_tree.build import build_tree
 from jostle.methods.wide_tree.parallel import find_rows_parallel
 from jostle.methods.wide_tree.search import TreePairs, find_rows
 from jostle.methods.wide_tree.tree import Forest
 from jostle.report.packing import ALL, FIRST, WORST
 from jostle.shapes import build
+from tests.patience import let_helpers_begin
 from tests.tiny import random_pose
 
 
@@ -49,8 +52,10 @@ def assert_equal_to_brute_force(rows, placed, contacts):
 
 @pytest.mark.parametrize("processors", [1, 2, 4])
 @pytest.mark.parametrize("soon", [1, 500, 10**6])
-def test_pairs_that_are_split_have_the_rows_of_the_brute_force(monkeypatch, processors, soon):
-    monkeypatch.setattr(parallel, "SOON", soon)
+@pytest.mark.parametrize("few", [0, 100])
+def test_pairs_that_are_split_have_the_rows_of_the_brute_force(monkeypatch, processors, soon, few):
+    for name, value in (("ALONE", 1), ("SOON", soon), ("FEW", few)):
+        monkeypatch.setattr(parallel, name, value)
     monkeypatch.setattr(pool, "usable_processors", lambda: processors)
     for seed in range(2):
         meshes, poses, forest, placed = scene(seed)
@@ -62,7 +67,9 @@ def test_pairs_that_are_split_have_the_rows_of_the_brute_force(monkeypatch, proc
 
 
 def test_split_pairs_keep_their_distances(monkeypatch):
-    monkeypatch.setattr(parallel, "SOON", 300)
+    for name, value in (("ALONE", 300), ("SOON", 300)):
+        monkeypatch.setattr(parallel, name, value)
+    monkeypatch.setattr(pool, "usable_processors", lambda: 2)
     _, _, forest, placed = scene(3)
     for clearance in (0.02, 0.1):
         whole, expected = find_rows(forest, placed, clearance, ALL)
@@ -74,11 +81,38 @@ def test_split_pairs_keep_their_distances(monkeypatch):
 
 
 @pytest.mark.parametrize("workers", [2, None])
-def test_many_pairs_in_portions_have_the_rows_of_the_brute_force(workers):
+@pytest.mark.parametrize(("chunk", "copied"), [(1, 1), (16, 10**6)])
+def test_many_pairs_in_portions_have_the_rows_of_the_brute_force(monkeypatch, workers, chunk, copied):
+    monkeypatch.setattr(pool, "usable_processors", lambda: 3)
+    monkeypatch.setattr(parallel, "CHUNK", chunk)
+    monkeypatch.setattr(portions, "ROWS_APART", copied)
     meshes, poses, forest, placed = scene(5, count=24)  # 276 pairs
-    assert len(placed.shape_a) >= 2 * parallel.CHUNK
     rows, _ = find_rows_parallel(forest, placed, 0.0, ALL, workers)
     assert_equal_to_brute_force(rows, placed, rows_of_brute_force(meshes, poses))
+
+
+@pytest.mark.parametrize("row_mode", [ALL, FIRST, WORST])
+def test_rows_and_counters_do_not_depend_on_threads(monkeypatch, row_mode):
+    _, _, forest, placed = scene(7, count=20)
+    expected, tests = find_rows(forest, placed, 0.0, row_mode)
+    for name, value in (("ALONE", 200), ("SOON", 400), ("CHUNK", 3)):
+        monkeypatch.setattr(parallel, name, value)
+    let_helpers_begin(monkeypatch)
+    threads = set()
+    resume = parallel.Workspace.resume
+
+    def watched(*given):
+        threads.add(threading.get_ident())
+        return resume(*given)
+
+    monkeypatch.setattr(parallel.Workspace, "resume", watched)
+    for processors in (2, 3, 8):
+        monkeypatch.setattr(pool, "usable_processors", lambda processors=processors: processors)
+        for _ in range(3):
+            rows, counters = find_rows_parallel(forest, placed, 0.0, row_mode, None)
+            assert [column.tobytes() for column in rows] == [column.tobytes() for column in expected]
+            assert counters == tests
+    assert len(threads) > 1
 
 
 def test_the_worst_and_the_first_row_of_each_pair():

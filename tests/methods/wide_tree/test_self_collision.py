@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
+import threading
 
 import numpy as np
 import pytest
 
 from jostle.geometry.contact_kind import CROSSING, NEAR, TOUCHING
 from jostle.geometry.rigid import transform_points
+from jostle.kernels import pool
 from jostle.methods.brute_force.all_faces import find_face_rows
 from jostle.methods.wide_tree import self_collision
 from jostle.methods.wide_tree.build import build_tree
+from jostle.methods.wide_tree.refit import refit_tree
 from jostle.methods.wide_tree.self_collision import find_self_rows
 from jostle.methods.wide_tree.tree import Forest
 from jostle.report.packing import ALL, FACE_BITS, FIRST, KIND_BITS
 from jostle.shapes.build import blob
 from jostle.shapes.mesh import Mesh
+from tests.patience import let_helpers_begin
 
 NO_POSE = np.eye(4)
 
@@ -217,7 +221,8 @@ def test_rows_do_not_depend_on_room_or_slices(monkeypatch):
     whole = self_rows(tree, mesh.welded_faces, NO_POSE, True, 0.05)
     for room, operations in ((self_collision.MOST_NEW, 1), (1, 7), (100, 1000), (1 << 20, 1 << 40)):
         monkeypatch.setattr(self_collision, "FIRST_ROOM", room)
-        walk = self_collision._Walk(self_collision._Workspace(), tree, forest.alone(0), mesh.welded_faces, NO_POSE, query)
+        work = self_collision.SelfWorkspace()
+        walk = self_collision.Walk.begun(work, tree, forest.alone(0), mesh.welded_faces, NO_POSE, query)
         steps, used, done = 0, 0, False
         while not done:
             done, did = walk.resume(operations)
@@ -227,8 +232,53 @@ def test_rows_do_not_depend_on_room_or_slices(monkeypatch):
         order = np.argsort(rows)
         np.testing.assert_array_equal(rows[order], whole[0])
         np.testing.assert_array_equal(distances[order], whole[1])
-        assert used == walk.progress.node_tests + walk.progress.triangle_tests
+        assert used == work.progress.node_tests + work.progress.triangle_tests
         assert operations > 1000 or steps > 3
+
+
+@pytest.mark.parametrize(("mesh", "adjacent", "clearance"), [
+    (crumpled(3000, 4, 0.5), True, 0.02), (soup(700, 3), False, 0.0), (grid_of_slivers(60), False, 0.1), (soup(1, 1), True, 0.0),
+])  # fmt: skip
+def test_rows_and_counters_do_not_depend_on_threads(monkeypatch, mesh, adjacent, clearance):
+    tree, pose = build_tree(mesh), random_pose(5, 10.0)
+    rows, distances, counters = self_rows(tree, mesh.welded_faces, pose, adjacent, clearance)
+    monkeypatch.setattr(self_collision, "LARGE", 1)
+    let_helpers_begin(monkeypatch)
+    threads = set()
+    resume = self_collision.Walk.resume
+
+    def watched(*given):
+        threads.add(threading.get_ident())
+        return resume(*given)
+
+    monkeypatch.setattr(self_collision.Walk, "resume", watched)
+    for processors, seeds in ((1, 4), (2, 4), (3, 1), (8, 1000)):
+        monkeypatch.setattr(self_collision, "SEEDS", seeds)
+        monkeypatch.setattr(pool, "usable_processors", lambda processors=processors: processors)
+        for _ in range(3):
+            again = self_rows(tree, mesh.welded_faces, pose, adjacent, clearance, ALL, None)
+            assert again[0].tobytes() == rows.tobytes()
+            assert again[1].tobytes() == distances.tobytes()
+            assert again[2] == counters
+    assert (len(threads) > 1) == (len(mesh.faces) > 8)
+
+
+def test_a_workspace_knows_of_which_tree_its_numbers_are():
+    """Those of a body that deforms are kept, of another tree or other welded numbers they are made anew."""
+    mesh = crumpled(800, 2, 0.5)
+    tree, others = build_tree(mesh), [build_tree(soup(700, 3)), build_tree(crumpled(900, 5, 0.5))]
+    moved = tree._replace(boxes=np.empty_like(tree.boxes), frame=np.empty_like(tree.frame))
+    moved, _ = refit_tree(moved, mesh.vertices[:, [1, 2, 0]].copy(), True)
+    apart = np.arange(mesh.faces.size, dtype=np.int32).reshape(-1, 3)
+    for one, welded in ((tree, mesh.welded_faces), (moved, mesh.welded_faces), (others[0], None), (moved, mesh.welded_faces),
+                        (moved, apart), (others[1], None), (tree, mesh.welded_faces)):  # fmt: skip
+        numbers = np.arange(one.faces.size, dtype=np.int32).reshape(-1, 3) if welded is None else welded
+        kept = self_rows(one, numbers, NO_POSE, False, 0.01)
+        self_collision.WORKSPACES._idle.clear()
+        anew = self_rows(one, numbers, NO_POSE, False, 0.01)
+        assert kept[0].tobytes() == anew[0].tobytes()
+        assert kept[2] == anew[2]
+        assert len(kept[0]) > 50
 
 
 @pytest.mark.small

@@ -17,6 +17,7 @@ from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query
 from jostle.interface.shape_numbers import number_shapes
 from jostle.kernels.arrays import read_only_view
+from jostle.kernels.pool import share_out
 from jostle.methods.wide_tree.build import build_and_measure
 from jostle.methods.wide_tree.clearance import Trees, any_near_row, any_rows, first_rows, nearest_rows
 from jostle.methods.wide_tree.lowest_faces import LowestFaces
@@ -26,6 +27,7 @@ from jostle.methods.wide_tree.parallel import find_rows_parallel
 from jostle.methods.wide_tree.pose_sets import Scene, SetOptions, batch_of
 from jostle.methods.wide_tree.refit import refit_tree
 from jostle.methods.wide_tree.search import TreePairs
+from jostle.methods.wide_tree.self_bodies import rows_of_bodies
 from jostle.methods.wide_tree.self_collision import find_self_rows
 from jostle.methods.wide_tree.show import overlay_of
 from jostle.methods.wide_tree.tree import Forest, Tree
@@ -37,6 +39,7 @@ from jostle.shapes.mesh import Mesh
 
 DEGRADED = 2.0  # growth of the area of its boxes after which a deforming tree is rebuilt
 MOST_SEEDS = 1 << 14  # pairs of bodies: 4 MB
+REFITTED_APART = 20_000  # vertices of several bodies from which on threads refit them: 0.2 ms
 
 
 class WideTreeDetector:
@@ -125,10 +128,10 @@ class WideTreeDetector:
         return batch_of(scene, poses, SetOptions(rows, clearance, solid, distance))
 
     def _deform(self, frame: Frame) -> None:
+        deformed = [(self._deforming[int(frame.bodies.ids[body])], frame.vertices[body]) for body in frame.bodies.deforming]
+        _follow([(tree, vertices) for tree, vertices in deformed if vertices is not tree.tree.vertices], frame.workers)
         changed: dict[int, Tree] = {}
-        for body in frame.bodies.deforming:
-            deforming = self._deforming[int(frame.bodies.ids[body])]
-            deforming.follow(frame.vertices[body])
+        for body, (deforming, _) in zip(frame.bodies.deforming, deformed, strict=True):
             number = int(self._tree_of_body[body])
             if self._trees[number] is not deforming.tree:
                 self._trees[number] = changed[number] = deforming.tree
@@ -137,15 +140,24 @@ class WideTreeDetector:
 
     def _self_rows(self, frame: Frame, query: Query) -> tuple[Rows, Counters]:
         """Return the rows of every body against itself; the pair is the body's number."""
-        found, counters = [], Counters(body_pairs=len(frame))
-        for body, mesh in enumerate(frame.bodies.meshes):
-            number = int(self._tree_of_body[body])
-            tree, trees, pose = self._trees[number], self._forest.alone(number), frame.poses[body]
-            keys, distance, work = find_self_rows(tree, trees, mesh.welded_faces, pose, query.adjacent, query.clearance)
-            counters += work
-            if len(keys):
-                found.append(Rows.of_pair(body, *unpacked(keys), distance))
-        return Rows.joined(found), counters
+
+        def rows_of_body(body: int, workers: int | None) -> tuple[Rows, Counters]:
+            number, mesh, pose = int(self._tree_of_body[body]), frame.bodies.meshes[body], frame.poses[body]
+            keys, distance, work = find_self_rows(
+                self._trees[number],
+                self._forest.alone(number),
+                mesh.welded_faces,
+                pose,
+                query.adjacent,
+                query.clearance,
+                ALL,
+                workers,
+            )
+            return Rows.of_pair(body, *unpacked(keys), distance), work
+
+        faces = [len(mesh.faces) for mesh in frame.bodies.meshes]
+        rows, counters = rows_of_bodies(faces, rows_of_body, frame.workers)
+        return rows, counters + Counters(body_pairs=len(frame))
 
     def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
         """Return the closest faces of two bodies."""
@@ -169,6 +181,15 @@ class WideTreeDetector:
         return overlay_of(self._trees, self._tree_of_body, frame, what)
 
 
+def _follow(deformed: list[tuple[DeformingTree, Floats]], workers: int | None) -> None:
+    """Fit trees to new vertices, in several threads if there are many."""
+    if len(deformed) > 1 and sum(len(vertices) for _, vertices in deformed) >= REFITTED_APART:
+        share_out(sorted(deformed, key=lambda one: -len(one[1])), lambda: lambda one: one[0].follow(one[1]), workers)
+    else:
+        for tree, vertices in deformed:
+            tree.follow(vertices)
+
+
 class DeformingTree:
     """The tree of one deforming body, refitted or rebuilt."""
 
@@ -180,8 +201,6 @@ class DeformingTree:
 
     def follow(self, vertices: Floats) -> None:
         """Fit the tree to new vertices."""
-        if vertices is self.tree.vertices:
-            return
         mesh = self._mesh
         self.tree, area = refit_tree(self.tree, vertices, mesh.uses_every_vertex)
         if area > DEGRADED * self._area:

@@ -7,7 +7,7 @@ It serves rigid, deforming and self-colliding bodies. `detector.py` is imported 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from jostle import cast
 from jostle.interface.frame import Bodies
@@ -37,6 +37,8 @@ class WideTree:
     build : {"morton", "sah"}
         The order of faces: along a space-filling curve, or by the surface-area heuristic (slower to build).
     """
+
+    prepares_in_threads: ClassVar[bool] = True
 
     build: str = "morton"
 

@@ -1,102 +1,166 @@
-"""Many pairs, or one large pair, on several threads.
+"""Many pairs, or few large ones, on several threads.
 
-Many pairs are cut into chunks, each with a search of its own. Of few pairs, one that takes long is split: the node pairs on its
-stack are dealt like cards, and each hand is played by some thread. Chunks and hands do not depend on the number of threads, and
-rows are sorted in the end, so the answer does not depend on it either.
+The first operations of a search run in the calling thread: for less no thread is worth waking. What is left is dealt out in
+portions (`portions.py`). A pair that takes long when nothing is left for another thread is split: the node pairs on its stack are
+dealt like cards, and each hand is played by some thread; a hand that takes long is split again.
+
+A row, and each test that is counted, belongs to one pair of nodes. So neither rows nor counters depend on portions, hands and
+threads. Where one row of a pair is enough, the pair is not split, for what is tested depends on what was found before.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from collections import deque
+from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
-from jostle.kernels.pool import map_chunks
+from jostle.kernels.pool import cancelled, share_out, threads_for
+from jostle.methods.wide_tree.portions import Collected, concatenated, falling_portions, joined, total_of
 from jostle.methods.wide_tree.search import (
     WORKSPACES,
-    Found,
     TreePairs,
     Workspace,
-    copied,
+    columns_of,
     find_rows,
     give_back,
     rows_in_order,
+    sort_rows,
 )
 from jostle.methods.wide_tree.tree import Forest
 from jostle.report.assemble import Rows
-from jostle.report.packing import ALL, ANY, WORST_OF_ANY, unpacked
+from jostle.report.packing import ALL, ANY, WORST_OF_ANY
 from jostle.report.report import Counters
 
-CHUNK = 128  # fewest pairs of a chunk, which costs some 30 µs whatever it holds
-MOST_CHUNKS = 64
+ALONE = 3_000  # operations before threads are woken: 0.02 to 0.1 ms
+MANY = 1_000  # pairs for which threads are woken at once
+SOON = 250_000  # operations after which a pair is split, if threads are idle: 0.2 to 2 ms
 HANDS = 16  # parts of the stack of a large pair
-SOON = 250_000  # operations after which a pair is split: about 1 ms
+FEW = 16  # pairs so few that the first one may well be large
+CHUNK = 16  # fewest pairs of a portion, of which each may take as long as SOON
+
+
+class Search(NamedTuple):
+    """What is asked of all pairs."""
+
+    forest: Forest
+    pairs: TreePairs
+    clearance: float
+    row_mode: int
+
+
+class Hand(NamedTuple):
+    """Pairs start … stop - 1; if there are nodes, one pair below these only."""
+
+    start: int
+    stop: int
+    nodes: NDArray[Any] | None = None
 
 
 def find_rows_parallel(
     forest: Forest, pairs: TreePairs, clearance: float, row_mode: int, workers: int | None
 ) -> tuple[Rows, Counters]:
     """Return the rows of `find_rows`, using several threads where that pays."""
-    count = len(pairs.shape_a)
-    if workers == 1 or row_mode in (ANY, WORST_OF_ANY) or (count < 2 * CHUNK and row_mode != ALL):
+    if workers == 1 or row_mode in (ANY, WORST_OF_ANY) or threads_for(workers) == 1:
         return find_rows(forest, pairs, clearance, row_mode)
-    if count < 2 * CHUNK:
-        return _split(forest, pairs, clearance, workers)
-
-    def chunk(start: int, stop: int) -> tuple[Rows, Counters]:
-        rows, counters = find_rows(forest, pairs.chosen(slice(start, stop)), clearance, row_mode)
-        return rows._replace(pair=rows.pair + np.int32(start)), counters
-
-    found = map_chunks(chunk, count, max(CHUNK, count // MOST_CHUNKS), workers)
-    return Rows.joined([rows for rows, _ in found]), sum((counters for _, counters in found), Counters())
-
-
-def _split(forest: Forest, pairs: TreePairs, clearance: float, workers: int | None) -> tuple[Rows, Counters]:
-    """Return all rows of few pairs, splitting the long ones."""
     work = WORKSPACES.take()
     work.start()
-    progress = work.progress
-    parts: list[tuple[Found, Counters]] = []
-    while not work.resume(forest, pairs, clearance, ALL, SOON):
-        parts.append((copied(work.found()), Counters()))
-        parts += _deal(forest, pairs, clearance, workers, work)
-        progress.next_pair, progress.height, progress.rows = progress.next_pair + 1, 0, 0
-    if not parts:
+    if work.resume(forest, pairs, clearance, row_mode, ALONE if len(pairs.shape_a) < MANY else 1):
         found = rows_in_order(work, len(pairs.shape_a)), work.counters()
-    else:
-        parts.append((work.found(), work.counters()))
-        keys, pair, distance = (np.concatenate(column) for column in zip(*(found for found, _ in parts), strict=True))
-        order = np.lexsort((keys, pair))
-        rows = Rows(pair[order], *unpacked(keys[order]), distance[order])
-        found = rows, sum((counters for _, counters in parts), Counters())
-    give_back(work)
-    return found
+        give_back(work)
+        return found
+    return _Deal(Search(forest, pairs, clearance, row_mode), work, workers).rows()
 
 
-def _deal(forest: Forest, pairs: TreePairs, clearance: float, workers: int | None, work: Workspace) -> list[tuple[Found, Counters]]:
-    """Deal the stack of the current pair to the threads; return the rows of each hand."""
-    pair, height = int(work.progress.next_pair), int(work.progress.height)
-    nodes = work.arrays["stack"][:height].copy()
-    until = pairs.chosen(slice(0, pair + 1))
+class _Deal:
+    """A search that goes on in several threads.
 
-    def play(hand: int, _: int) -> tuple[Found, Counters]:
-        # Neighbours on the stack are alike: every hand gets large ones and small ones.
-        return _below(nodes[hand::HANDS], forest, until, clearance)
+    Parameters
+    ----------
+    search : Search
+    work : Workspace
+        Of the search so far; it stopped within a pair.
+    workers : int, optional
+    """
 
-    return map_chunks(play, min(HANDS, height), 1, workers)
+    def __init__(self, search: Search, work: Workspace, workers: int | None) -> None:
+        self.search, self._workers = search, workers
+        self.split: deque[tuple[int, NDArray[Any]]] = deque()  # pairs that take long, and the node pairs that are left
+        self.waiting: deque[Hand] = deque()  # for a thread, in this round
+        self._shares = [_Share(self, work)]
+        self._first = work.pair()
+
+    def rows(self) -> tuple[Rows, Counters]:
+        """Return all rows of the search, and its tests."""
+        first, count, has_split = self._first, len(self.search.pairs.shape_a), False
+        if self.search.row_mode == ALL and count - first <= FEW:
+            self._shares[0].split_pair()
+            first += 1
+        hands = [Hand(*portion) for portion in falling_portions(first, count, CHUNK if count > FEW else 1, self._workers)]
+        while hands or self.split:
+            has_split = has_split or len(self.split) > 0
+            # Neighbours on a stack are alike: every hand gets large ones and small ones.
+            hands += [Hand(pair, pair + 1, nodes[k::HANDS]) for pair, nodes in self.split for k in range(min(HANDS, len(nodes)))]
+            self.split.clear()
+            self.waiting = deque(hands)
+            share_out(hands, functools.partial(self._share, deque(self._shares)), self._workers)
+            hands = []
+        rows, counters = self._split_rows() if has_split else joined(self._shares, self._workers), total_of(self._shares)
+        for share in self._shares:
+            give_back(share.work)
+        return rows, counters
+
+    def _share(self, idle: deque[_Share]) -> _Share:
+        """Return a share of an earlier round, the first one for the calling thread, or another one."""
+        try:
+            return idle.popleft()
+        except IndexError:
+            pass
+        work = WORKSPACES.take()
+        work.start()
+        work.find(self.search.forest, self.search.pairs.chosen(slice(0)), self.search.clearance, self.search.row_mode)
+        self._shares.append(_Share(self, work))
+        return self._shares[-1]
+
+    def _split_rows(self) -> Rows:
+        found = concatenated(self._shares)
+        sort_rows(found)
+        return columns_of(found)
 
 
-def _below(nodes: NDArray[Any], forest: Forest, pairs: TreePairs, clearance: float) -> tuple[Found, Counters]:
-    """Return the rows of the last pair below the given node pairs."""
-    work = WORKSPACES.take()
-    while len(work.arrays["stack"]) < len(nodes):
-        work.double("stack")
-    work.arrays["stack"][: len(nodes)] = nodes
-    progress = work.progress
-    progress.next_pair, progress.height, progress.query = len(pairs.shape_a) - 1, len(nodes), progress.query + 1
-    progress.rows = progress.rows_of_pair = progress.node_tests = progress.triangle_tests = progress.distance_tests = 0
-    work.find(forest, pairs, clearance, ALL)
-    found = copied(work.found()), work.counters()
-    give_back(work)
-    return found
+class _Share(Collected):
+    """What one thread searches."""
+
+    work: Workspace
+
+    def __init__(self, deal: _Deal, work: Workspace) -> None:
+        super().__init__(work)
+        self._deal = deal
+        self._sorted = 0  # rows
+
+    def __call__(self, hand: Hand) -> None:
+        """Search a hand; put pairs that take long aside."""
+        (forest, pairs, clearance, row_mode), work = self._deal.search, self.work
+        pairs, last = pairs.chosen(slice(hand.stop)), -1
+        self._deal.waiting.popleft()
+        self.begin_portion(hand.start)
+        if hand.nodes is None:
+            work.go_to(hand.start)  # the first pair of all has begun, and goes on
+        else:
+            work.begin_below(hand.start, hand.nodes)
+        while not work.resume(forest, pairs, clearance, row_mode, SOON):
+            if cancelled():
+                return
+            # While hands are waiting no thread is idle; a hand that is split costs a seventh more, for leaves are set up again.
+            if work.pair() == last and row_mode == ALL and not self._deal.waiting:
+                self.split_pair()
+            last = work.pair()
+        if row_mode == ALL:
+            keys, pair, distance = work.found()
+            sort_rows((keys[self._sorted :], pair[self._sorted :], distance[self._sorted :]))
+            self._sorted = len(keys)
+
+    def split_pair(self) -> None:
+        """Leave the rest of the present pair to all threads, and go on to the next one."""
+        self._deal.split.append((self.work.pair(), self.work.taken_nodes()))

@@ -25,6 +25,8 @@ from jostle.interface.body_pairs import CandidatePairs
 from jostle.interface.frame import Bodies, Frame
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.cached_property import cached_property
+from jostle.kernels.jit import kernel
+from jostle.kernels.pool import map_chunks
 from jostle.methods.wide_tree.clearance import in_order, pairs_without
 from jostle.methods.wide_tree.nearest_search import NO_GAPS, NearList, NearQuestion, find_nearest_rows_parallel
 from jostle.methods.wide_tree.nearest_work import ANY_NEAR, NEAREST
@@ -38,7 +40,7 @@ from jostle.report.packing import ALL, FIRST, WORST
 from jostle.report.report import Counters
 
 PAIRS_AT_ONCE = 1 << 18
-VERTICES_AT_ONCE = 1 << 21  # of bodies that are tested as solids: 50 MB
+VERTICES_AT_ONCE = 1 << 18  # of bodies that are tested as solids: 6 MB for each thread
 BOX_ROUNDING = 2.0**-40  # of the extent of a set; distances of faces are right to 2^-44
 LARGEST_NUMBER = 1 << 30  # of a pair, for the pairs of all sets that are answered at a time
 NOTHING_MOVES = np.empty((1, 0, 4, 4))
@@ -89,17 +91,16 @@ class PosedPairs:
         count = len(frame)
         column = np.full(count, -1)
         column[scene.moving[:moved]] = np.arange(moved)
-        first = count + moved * np.arange(self.sets)[:, None]
-
-        def pose_of(body: Ints) -> Ints:
-            rows: Ints = np.where(column[body] < 0, body, first + column[body]).ravel().astype(np.int32)
-            return rows
-
-        self.body = np.concatenate([np.arange(count), np.tile(scene.moving[:moved], self.sets)])  # of each pose
         self.poses = read_only_view(np.concatenate([frame.poses, poses.reshape(-1, 4, 4)]))
-        body_a, body_b = scene.pairs.body_a[numbers], scene.pairs.body_b[numbers]
-        shape_a, shape_b = np.tile(scene.shapes[body_a], self.sets), np.tile(scene.shapes[body_b], self.sets)
-        self.pairs = TreePairs(shape_a, shape_b, pose_of(body_a), pose_of(body_b), self.poses)
+        every = np.empty((4, self.sets * len(numbers)), np.int32)
+        for body, rows in ((scene.pairs.body_a[numbers], every[:2]), (scene.pairs.body_b[numbers], every[2:])):
+            place_in_sets(scene.shapes[body], body, column[body], count, moved, self.sets, rows)
+        self.pairs = TreePairs(every[0], every[2], every[1], every[3], self.poses)
+
+    @cached_property
+    def body(self) -> Longs:
+        """The body of each pose."""
+        return np.concatenate([np.arange(len(self._scene.frame)), np.tile(self._scene.moving[: self._moved], self.sets)])
 
     @cached_property
     def boxes(self) -> tuple[Floats, Floats]:
@@ -177,9 +178,25 @@ class PosedPairs:
         return dataclasses.replace(Frame.at_rest(placed, self.poses[used]), vertices=vertices)
 
 
+@kernel
+def place_in_sets(shape: Ints, body: Ints, column: Longs, bodies: int, moved: int, sets: int, rows: Ints) -> None:
+    """Write the shapes and poses of one side of all pairs in all sets to two `rows`.
+
+    column (p,): where a set has the pose of each body, -1 if it has none. The poses of the frame come before those of the sets.
+    """
+    k = 0
+    for one in range(sets):
+        for pair in range(len(body)):
+            rows[0, k] = shape[pair]
+            rows[1, k] = body[pair] if column[pair] < 0 else bodies + moved * one + column[pair]
+            k += 1
+
+
 def batch_of(scene: Scene, poses: Floats, options: SetOptions) -> Batch:
     """Return the answers for sets of poses (n, k, 4, 4)."""
-    moves = np.isin(scene.pairs.body_a, scene.moving) | np.isin(scene.pairs.body_b, scene.moving)
+    is_moving = np.zeros(len(scene.frame), bool)
+    is_moving[scene.moving] = True
+    moves = is_moving[scene.pairs.body_a] | is_moving[scene.pairs.body_b]
     moving, resting = np.flatnonzero(moves), np.flatnonzero(~moves)
     rest = _answers(scene, PosedPairs(scene, resting, NOTHING_MOVES), options) if len(resting) and len(poses) else None
     step = max(1, min(PAIRS_AT_ONCE // max(1, len(moving)), LARGEST_NUMBER // max(1, len(moves))))
@@ -200,7 +217,7 @@ def batch_of(scene: Scene, poses: Floats, options: SetOptions) -> Batch:
                 distance=answers.distance if options.distance else None,
             )
         )
-    return Batch.joined(found, Counters() if rest is None else rest.counters)
+    return Batch.joined(found, None if rest is None else rest.counters)
 
 
 def _answers(scene: Scene, posed: PosedPairs, options: SetOptions, limit: float = np.inf) -> SetAnswers:
@@ -209,10 +226,11 @@ def _answers(scene: Scene, posed: PosedPairs, options: SetOptions, limit: float 
     overlapping = NO_ROWS.pair
     if options.solid:
         decided = posed.sets_of(rows.pair) if options.rows == "any" else np.zeros(posed.sets, bool)
-        inside, overlapping = _parts_inside(posed, rows, ~decided)
+        inside, overlapping = _parts_inside(posed, rows, ~decided, scene.frame.workers)
         rows = Rows.joined([rows, inside])
         rows = rows.chosen(np.lexsort((rows.face_b, rows.face_a, rows.pair)))
-    touching, near = posed.sets_of(rows.pair[rows.kind > NEAR]), posed.sets_of(rows.pair)
+    near = posed.sets_of(rows.pair)
+    touching = posed.sets_of(rows.pair[rows.kind > NEAR]) if options.clearance > 0.0 else near.copy()
     distance = np.where(touching, 0.0, limit)
     if options.distance:
         counters += _write_distances(scene, posed, np.flatnonzero(~touching), distance, limit)
@@ -293,19 +311,22 @@ def _write_distances(scene: Scene, posed: PosedPairs, sets: Longs, distance: Flo
     return counters
 
 
-def _parts_inside(posed: PosedPairs, rows: Rows, sets: Bools) -> tuple[Rows, Ints]:
+def _parts_inside(posed: PosedPairs, rows: Rows, sets: Bools, workers: int | None) -> tuple[Rows, Ints]:
     """Return the rows of parts of bodies inside others, in some sets, and the overlapping pairs.
 
     `rows` are all rows of faces that touch in these sets.
     """
     chosen: Ints = np.flatnonzero(np.repeat(sets, len(posed.numbers))).astype(np.int32)
-    found, overlapping = [NO_ROWS], [NO_ROWS.pair]
-    for pairs in posed.pieces(posed.where_boxes_meet(chosen)):
+    pieces = posed.pieces(posed.where_boxes_meet(chosen))
+
+    def inside(number: int, _: int) -> tuple[Rows, Ints]:
+        pairs = pieces[number]
         used, place = np.unique(np.stack([posed.pairs.pose_a[pairs], posed.pairs.pose_b[pairs]]), return_inverse=True)
         body_a, body_b = place.reshape(2, -1).astype(np.int32)
         first, last = np.searchsorted(rows.pair, pairs), np.searchsorted(rows.pair, pairs, side="right")
         solids = solid_rows(PairRows(body_a, body_b, first, last, rows.face_a, rows.face_b, rows.kind), posed.as_frame(used))
-        overlapping.append(pairs[solids.overlapping])
-        number = pairs[solids.pair]
-        found.append(Rows(number, solids.face_a, solids.face_b, solids.kind, np.zeros(len(number))))
-    return Rows.joined(found), np.concatenate(overlapping)
+        of_pair = pairs[solids.pair]
+        return Rows(of_pair, solids.face_a, solids.face_b, solids.kind, np.zeros(len(of_pair))), pairs[solids.overlapping]
+
+    found = [(NO_ROWS, NO_ROWS.pair), *map_chunks(inside, len(pieces), 1, workers)]
+    return Rows.joined([rows for rows, _ in found]), np.concatenate([overlapping for _, overlapping in found])

@@ -12,7 +12,9 @@ Rows equal those of brute force: faces a < b of the mesh, the exact test on worl
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
+from weakref import ReferenceType, ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +30,7 @@ from jostle.kernels.buffers import KEPT_BYTES
 from jostle.kernels.jit import kernel
 from jostle.kernels.late import address_of
 from jostle.kernels.numbers import as_int64
+from jostle.kernels.pool import cancelled, share_out, threads_for
 from jostle.kernels.scratch import Workspaces
 from jostle.kernels.simd import bit_count, f32x8_equal, f32x8_splat, lowest_bit, without_lowest_bit
 from jostle.kernels.slices import run_in_slices
@@ -55,6 +58,10 @@ EXACT_IN_FLOAT32 = 1 << 24
 LARGEST_PADDING = 4.0  # all boxes are in -1 … 1; more would only make empty lanes meet
 FIRST_SLICE = 1 << 17  # operations: 5 ms of node pairs, or 0.25 s of the slowest exact tests
 FIRST_ROOM = 1 << 12  # rows, and stack entries
+LARGE = 8_192  # faces of a body that is worth several threads: 0.7 ms
+SEEDS = 64  # node pairs that are enough for all threads
+HANDS = 32  # parts of these
+COUNTED = ("node_tests", "box_tests", "triangle_tests", "distance_tests")
 
 
 class SelfProgress(Record):
@@ -130,14 +137,9 @@ open_self_work = opener(SelfWork)
 
 
 @kernel
-def set_up_self(
-    trees: Addresses, vertices: Floats, welded_faces: Ints, pose: Floats, clearance: float,
-    welded: Ints, world: Floats, addresses: Addresses,
-) -> None:  # fmt: skip
-    """Begin a walk; write the `welded` faces (m,3) and the `world` vertices (n,3)."""
+def set_up_numbers(trees: Addresses, welded_faces: Ints, welded: Ints, addresses: Addresses) -> None:
+    """Write what depends on the order of the tree only: lanes, slots and the `welded` faces (m,3)."""
     tree, work = open_tree(trees, 0), open_self_work(addresses)
-    _start(work)
-    transform_into(pose, vertices, world)
     ids, lanes, count = tree.face_ids, work.lanes, len(tree.face_ids)
     pitch, is_exact = len(lanes) // 3, True
     for f in range(count):
@@ -152,6 +154,17 @@ def set_up_self(
     for node in range(len(tree.first)):
         for lane in range(tree.count[node]):  # none for leaves: their count is negative
             work.slots[tree.first[node] + lane] = node * ROW + lane
+    work.progress.is_exact = int(is_exact)
+
+
+@kernel
+def set_up_self(
+    trees: Addresses, vertices: Floats, pose: Floats, clearance: float, world: Floats, addresses: Addresses
+) -> None:  # fmt: skip
+    """Begin a walk; write the `world` vertices (n,3)."""
+    tree, work = open_tree(trees, 0), open_self_work(addresses)
+    _start(work)
+    transform_into(pose, vertices, world)
     largest = max(abs(pose[0, 3]), abs(pose[1, 3]), abs(pose[2, 3])) + 1.7321 * REACH * tree.frame.farthest
     # `cull_padding` is for two poses, here equal; doubled for the roundings about the centre.
     apart = 2.0 * cull_padding(largest, largest, tree.frame.farthest) * tree.frame.scale
@@ -162,7 +175,6 @@ def set_up_self(
         _set_up_identity(work.transforms.into_x, padding)
         _set_up_identity(work.transforms.into_y, padding)
     work.progress.padding = padding
-    work.progress.is_exact = int(is_exact)
 
 
 @kernel
@@ -394,61 +406,130 @@ def _faces_meet(work: SelfWork, world: WorldFaces, f: int, g: int, shared: bool,
     return kind, distance
 
 
-class _Workspace(WorkArrays):
-    """The arrays of a walk, kept between calls: a table takes a tenth of a small walk."""
+class SelfWorkspace(WorkArrays):
+    """The arrays of a walk, kept between calls: a table takes a tenth of a small walk.
+
+    So is what depends on the order of a tree only, for the next frame of a body that deforms.
+    """
 
     def __init__(self) -> None:
         rows = {"keys": FIRST_ROOM, "distances": FIRST_ROOM}
         super().__init__(SelfWork, lanes=0, slots=0, stack=FIRST_ROOM, face_pairs=MOST_NEW, **rows)
         self.progress = SelfProgress(self.arrays["progress"][0])
+        self.used = self.arrays["progress"][["node_tests", "triangle_tests"]]  # a view: attributes of a record take 0.5 µs each
+        self.welded: Ints = np.empty((0, 3), np.int32)
+        self._numbered: tuple[ReferenceType[Any], ...] = ()  # the arrays whose numbers it holds
 
-    def make_room(self, tree: Tree) -> None:
-        """Grow the arrays whose lengths depend on the tree."""
+    def number(self, tree: Tree, trees: Addresses, welded_faces: Ints) -> None:
+        """Hold the numbers of a tree, for whose arrays it makes room."""
+        of = tree.face_ids, tree.first, welded_faces
+        if self._numbered and all(known() is array for known, array in zip(self._numbered, of, strict=True)):
+            return
+        self._numbered = ()  # an interrupt leaves half of them
         lanes, slots = 3 * (len(tree.faces) + LANES), len(tree.first)
         if lanes > len(self.arrays["lanes"]) or slots > len(self.arrays["slots"]):
             self.replace(lanes=np.empty(lanes, np.float32), slots=np.empty(slots, np.int32))
+        welded = np.empty_like(welded_faces)
+        set_up_numbers(trees, read_only_view(welded_faces), welded, self.addresses)
+        self.welded = read_only_view(welded)
+        self._numbered = tuple(map(ref, of))
+
+    def share(self, other: SelfWorkspace) -> None:
+        """Use the numbers and frames of another walk, and count from zero."""
+        self._numbered = ()
+        self.replace(lanes=other.arrays["lanes"], slots=other.arrays["slots"])
+        for name in ("progress", "transforms", "turned"):
+            self.arrays[name][:] = other.arrays[name]
+        counts = self.arrays["progress"]
+        for name in ("height", "rows", *COUNTED):
+            counts[name] = 0
+
+    def give_back(self) -> None:
+        """Keep it for the next walk, unless it is very large."""
+        if not self._numbered:  # its numbers are those of another workspace, which may change them
+            self.replace(lanes=np.empty(0, np.float32), slots=np.empty(0, np.int32))
+        if sum(array.nbytes for array in self.arrays.values()) <= KEPT_BYTES:
+            WORKSPACES.give_back(self)
 
 
-_workspaces = Workspaces(_Workspace)
+WORKSPACES = Workspaces(SelfWorkspace)
 
 
-class _Walk:
-    """A walk that can be resumed."""
+class Walk:
+    """A walk of a workspace, which can be resumed."""
 
-    def __init__(self, work: _Workspace, tree: Tree, trees: Addresses, welded_faces: Ints, pose: Floats, query: SelfQuery) -> None:
-        work.make_room(tree)
-        self._work, self._trees, self._query, self.progress = work, trees, query, work.progress
-        welded, world = np.empty_like(welded_faces), np.empty_like(tree.vertices)
-        vertices, welded_faces, pose = read_only_view(tree.vertices), read_only_view(welded_faces), read_only_view(pose)
+    def __init__(self, work: SelfWorkspace, trees: Addresses, world: WorldFaces, query: SelfQuery) -> None:
+        self.work, self._trees, self._world, self._query = work, trees, world, query
+
+    @staticmethod
+    def begun(work: SelfWorkspace, tree: Tree, trees: Addresses, welded_faces: Ints, pose: Floats, query: SelfQuery) -> Walk:
+        """Return the walk of a tree, set up."""
+        work.number(tree, trees, welded_faces)
+        world = np.empty_like(tree.vertices)
         if query.clearance > 0.0:
-            self.progress.distance_kernel = address_of(distance_if_nearer)
-        set_up_self(trees, vertices, welded_faces, pose, query.clearance, welded, world, work.addresses)
-        self._world = WorldFaces(read_only_view(world), read_only_view(tree.faces), read_only_view(welded))
+            work.progress.distance_kernel = address_of(distance_if_nearer)
+        set_up_self(trees, read_only_view(tree.vertices), read_only_view(pose), query.clearance, world, work.addresses)
+        return Walk(work, trees, WorldFaces(read_only_view(world), read_only_view(tree.faces), work.welded), query)
+
+    def beside(self) -> Walk:
+        """Return another walk of the same body, with nothing to do yet."""
+        work = WORKSPACES.take()
+        work.share(self.work)
+        return Walk(work, self._trees, self._world, self._query)
 
     def resume(self, operations: int) -> tuple[bool, int]:
         """Do about so many operations; return whether it is done, and how many were used."""
         before = self._used()
         while True:
             left = operations - (self._used() - before)
-            why = self_touching_faces(self._trees, *self._world, *self._query, left, self._work.addresses)
+            why = self_touching_faces(self._trees, *self._world, *self._query, left, self.work.addresses)
             if why == FULL_ROWS:
-                self._work.double("keys", "distances")
+                self.work.double("keys", "distances")
             elif why == FULL_STACK:
-                self._work.double("stack")
+                self.work.double("stack")
             else:
                 return why == DONE, self._used() - before
 
+    def waiting(self) -> NDArray[Any]:
+        """Return the node pairs on the stack, as a view."""
+        waiting: NDArray[Any] = self.work.arrays["stack"][: self.work.progress.height]
+        return waiting
+
+    def put(self, nodes: NDArray[Any]) -> None:
+        """Replace the stack by some node pairs."""
+        while len(self.work.arrays["stack"]) < nodes.size:
+            self.work.double("stack")
+        self.work.arrays["stack"][: nodes.size] = nodes
+        self.work.progress.height = nodes.size
+
     def _used(self) -> int:
-        return int(self.progress.node_tests + self.progress.triangle_tests)
+        node_tests, triangle_tests = self.work.used.item()
+        return int(node_tests + triangle_tests)
 
     def found(self) -> tuple[NDArray[np.int64], Floats]:
         """Return the rows and distances so far, as views."""
-        count = int(self.progress.rows)
-        return self._work.arrays["keys"][:count], self._work.arrays["distances"][:count]
+        count = int(self.work.progress.rows)
+        return self.work.arrays["keys"][:count], self.work.arrays["distances"][:count]
+
+    def counters(self) -> Counters:
+        """Return the tests so far."""
+        progress = self.work.progress
+        return Counters(
+            box_tests=int(progress.box_tests),
+            triangle_tests=int(progress.triangle_tests),
+            distance_tests=int(progress.distance_tests),
+        )
 
 
 def find_self_rows(
-    tree: Tree, trees: Addresses, welded_faces: Ints, pose: Floats, adjacent: bool, clearance: float, row_mode: int = ALL
+    tree: Tree,
+    trees: Addresses,
+    welded_faces: Ints,
+    pose: Floats,
+    adjacent: bool,
+    clearance: float,
+    row_mode: int = ALL,
+    workers: int | None = 1,
 ) -> tuple[NDArray[np.int64], Floats, Counters]:
     """Return the face pairs of one body that touch or are within a clearance.
 
@@ -468,6 +549,8 @@ def find_self_rows(
         Length in the user's units; 0 for touching pairs only.
     row_mode : int
         `ALL` rows, or any one (`FIRST` or `ANY` of `report/packing.py`).
+    workers : int, optional
+        Threads for all rows of a large body; the answer does not depend on it.
 
     Returns
     -------
@@ -477,13 +560,49 @@ def find_self_rows(
         0 for faces that touch.
     counters : Counters
     """
-    work = _workspaces.take()
-    walk = _Walk(work, tree, trees, welded_faces, pose, SelfQuery(adjacent, clearance, row_mode))
-    run_in_slices(_Walk.resume, walk, FIRST_SLICE)
-    rows, distances = walk.found()
+    walk = Walk.begun(WORKSPACES.take(), tree, trees, welded_faces, pose, SelfQuery(adjacent, clearance, row_mode))
+    walks = [walk]
+    if row_mode == ALL and len(tree.faces) >= LARGE and threads_for(workers) > 1:
+        walks += _walk_on_threads(walk, workers)
+    else:
+        run_in_slices(Walk.resume, walk, FIRST_SLICE, cancel=cancelled)
+    rows, distances = (np.concatenate(column) for column in zip(*(each.found() for each in walks), strict=True))
     order = np.argsort(rows)
-    rows, distances = rows[order], distances[order]
-    tests = {name: int(getattr(walk.progress, name)) for name in ("box_tests", "triangle_tests", "distance_tests")}
-    if sum(array.nbytes for array in work.arrays.values()) <= KEPT_BYTES:
-        _workspaces.give_back(work)
-    return rows, distances, Counters(**tests)
+    counters = sum((each.counters() for each in walks), Counters())
+    for each in reversed(walks):  # the next walk of this tree takes the first one
+        each.work.give_back()
+    return rows[order], distances[order], counters
+
+
+def _walk_on_threads(walk: Walk, workers: int | None) -> list[Walk]:
+    """Run a walk to its end; return the other walks that took part.
+
+    Nodes are compared with themselves level by level until there are enough node pairs to deal out. Each is compared in one walk,
+    whichever it is, so neither rows nor counters depend on the threads.
+    """
+    nodes = walk.waiting().copy()
+    while len(nodes) < SEEDS and (are_one := nodes["node"] == nodes["other"]).any():
+        found = [nodes[~are_one]]
+        for pair in nodes[are_one]:
+            walk.put(pair)
+            walk.resume(1)
+            found.append(walk.waiting().copy())
+        nodes = np.concatenate(found)
+    others: list[Walk] = []
+    first = [walk]
+
+    def make_share() -> Callable[[int], None]:
+        if first:
+            own = first.pop()  # the calling thread comes first
+        else:
+            own = walk.beside()
+            others.append(own)
+
+        def play(hand: int) -> None:
+            own.put(nodes[hand::HANDS])
+            run_in_slices(Walk.resume, own, FIRST_SLICE, cancel=cancelled)
+
+        return play
+
+    share_out(range(min(HANDS, len(nodes))), make_share, workers)
+    return others
