@@ -19,7 +19,7 @@ COMPILED = {
     "normals": 39,
     "clearance": 9,
     "distance": 53,
-    "self_collide": 27,
+    "self_collide": 28,
 }
 ASK = """
 import json, sys

@@ -76,7 +76,8 @@ class Batch:
         if len(found.pair) == 0 and touching is not None and near is not None:  # a dozen calls of NumPy less
             starts, body, kind = np.zeros(sets + 1, np.int64), found.pair, found.kind
             return Batch(
-                touching, starts, body, body, kind, starts, body, body, found.face_a, found.face_b, kind, counters, near, _or_none(distance)
+                touching, starts, body, body, kind, starts, body, body, found.face_a, found.face_b, kind, counters,
+                near, _or_none(distance),
             )  # fmt: skip
         number, pair = np.divmod(found.pair, max(1, len(pairs.body_a)))
         if touching is None:
