@@ -1,13 +1,14 @@
 """Threads for kernels that release the GIL.
 
-Work is cut into chunks whose size does not depend on the number of workers, and results come back in the order of the chunks, so
-the answer is the same for every number of workers. Measured against Numba's `parallel=True`: as fast, without its seconds of
-compilation and without OpenMP, which kills forked children. Starting a fan-out costs 40–70 µs: batches, frames and frontiers of
+Work is cut into tasks. Which thread does which is left to chance, so a result is told by its task, and the answer is the same for
+every number of workers. Measured against Numba's `parallel=True`: as fast, without its seconds of compilation and without OpenMP,
+which kills forked children. Waking a thread takes some 50 µs, in which the caller works already: batches, frames and frontiers of
 large pairs are worth it, a query of 0.1 ms is not.
 
 The threads are made on first use, for each process id: a forked child gets its own. They are plain ones that take work from a
-queue, and the caller waits at another queue. All of it is in C: the locks of `concurrent.futures` and of `threading.Thread` are
-taken in Python, and an interrupt between two of its bytecodes would leave them taken, and workers waiting, forever.
+queue. The caller takes tasks like them, and then waits at another queue for those that have begun; one that is awake too late finds
+nothing to do. All of it is in C: the locks of `concurrent.futures` and of `threading.Thread` are taken in Python, and an interrupt
+between two of its bytecodes would leave them taken, and workers waiting, forever.
 """
 
 from __future__ import annotations

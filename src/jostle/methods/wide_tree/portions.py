@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from jostle._types import Bytes, Floats, Ints, Longs
 from jostle.kernels.jit import kernel
 from jostle.kernels.pool import map_chunks, threads_for
-from jostle.methods.wide_tree.search import Found, copy_row, empty_rows
+from jostle.methods.wide_tree.search import Found, copy_rows, empty_rows
 from jostle.report.assemble import Rows
 from jostle.report.report import Counters
 
@@ -103,6 +103,9 @@ def copy_runs(
 ) -> None:  # fmt: skip
     """Write runs of rows as columns; `runs` (n,3) are begin, end, and the row to write to."""
     for run in range(runs.shape[0]):
-        begin, to = runs[run, 0], runs[run, 2]
-        for k in range(begin, runs[run, 1]):
-            copy_row(keys, pair, distance, k, to + k - begin, to_pair, face_a, face_b, kind, to_distance)
+        begin, end, to = runs[run, 0], runs[run, 1], runs[run, 2]
+        last = to + end - begin
+        copy_rows(
+            keys[begin:end], pair[begin:end], distance[begin:end],
+            to_pair[to:last], face_a[to:last], face_b[to:last], kind[to:last], to_distance[to:last],
+        )  # fmt: skip

@@ -197,21 +197,12 @@ def copy_rows(
 ) -> None:  # fmt: skip
     """Write rows of packed keys as columns."""
     for k in range(keys.shape[0]):
-        copy_row(keys, pair, distance, k, k, to_pair, face_a, face_b, kind, to_distance)
-
-
-@kernel(forceinline=True)
-def copy_row(
-    keys: Longs, pair: Ints, distance: Floats, k: int, to: int,
-    to_pair: Ints, face_a: Ints, face_b: Ints, kind: Bytes, to_distance: Floats,
-) -> None:  # fmt: skip
-    """Write row k to row `to` of the columns."""
-    key = keys[k]
-    to_pair[to] = pair[k]
-    face_a[to] = key >> (FACE_BITS + KIND_BITS)
-    face_b[to] = (key >> KIND_BITS) & ((1 << FACE_BITS) - 1)
-    kind[to] = key & ((1 << KIND_BITS) - 1)
-    to_distance[to] = distance[k]
+        key = keys[k]
+        to_pair[k] = pair[k]
+        face_a[k] = key >> (FACE_BITS + KIND_BITS)
+        face_b[k] = (key >> KIND_BITS) & ((1 << FACE_BITS) - 1)
+        kind[k] = key & ((1 << KIND_BITS) - 1)
+        to_distance[k] = distance[k]
 
 
 def sort_long_runs(keys: Longs, pair: Ints, distance: Floats) -> None:
