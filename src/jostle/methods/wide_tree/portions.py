@@ -1,6 +1,6 @@
 """Pairs dealt out to threads: each searches what it takes in one workspace, and the rows are put in order at the end.
 
-A portion costs some 4 µs: no workspace, no arrays of rows, no counters of its own. So portions can be small where the list ends,
+A portion has no workspace, no arrays of rows, no counters of its own. So portions can be small where the list ends,
 and all threads end together. The first ones are large.
 """
 

@@ -604,7 +604,7 @@ def _walk_on_threads(walk: Walk, workers: int | None) -> list[Walk]:
 
         return play
 
-    # Neighbours stay together: dealt like cards, they take a tenth more.
+    # Neighbours stay together: they meet the same leaves.
     parts = np.array_split(nodes, max(1, min(HANDS, len(nodes))))
     share_out(range(len(parts)), make_share, workers)
     return others
