@@ -12,10 +12,12 @@ from jostle.geometry.contact_kind import CROSSING, NEAR, TOUCHING
 from jostle.geometry.rigid import transform_points
 from jostle.kernels import pool
 from jostle.methods.brute_force.all_faces import find_face_rows
-from jostle.methods.wide_tree import self_collision
+from jostle.methods.wide_tree import self_search
 from jostle.methods.wide_tree.build import build_tree
+from jostle.methods.wide_tree.pair_work import MOST_NEW
 from jostle.methods.wide_tree.refit import refit_tree
-from jostle.methods.wide_tree.self_collision import find_self_rows
+from jostle.methods.wide_tree.self_search import find_self_rows
+from jostle.methods.wide_tree.self_work import SelfQuery
 from jostle.methods.wide_tree.tree import Forest
 from jostle.report.packing import ALL, FACE_BITS, FIRST, KIND_BITS
 from jostle.shapes.build import blob
@@ -217,12 +219,12 @@ def test_two_hundred_thousand_pairs_come_back_whole():
 def test_rows_do_not_depend_on_room_or_slices(monkeypatch):
     mesh = soup(400, 6, 0.5)
     tree = build_tree(mesh)
-    forest, query = Forest([tree]), self_collision.SelfQuery(True, 0.05, ALL)
+    forest, query = Forest([tree]), SelfQuery(True, 0.05, ALL)
     whole = self_rows(tree, mesh.welded_faces, NO_POSE, True, 0.05)
-    for room, operations in ((self_collision.MOST_NEW, 1), (1, 7), (100, 1000), (1 << 20, 1 << 40)):
-        monkeypatch.setattr(self_collision, "FIRST_ROOM", room)
-        work = self_collision.SelfWorkspace()
-        walk = self_collision.Walk.begun(work, tree, forest.alone(0), mesh.welded_faces, NO_POSE, query)
+    for room, operations in ((MOST_NEW, 1), (1, 7), (100, 1000), (1 << 20, 1 << 40)):
+        monkeypatch.setattr(self_search, "FIRST_ROOM", room)
+        work = self_search.SelfWorkspace()
+        walk = self_search.Walk.begun(work, tree, forest.alone(0), mesh.welded_faces, NO_POSE, query)
         steps, used, done = 0, 0, False
         while not done:
             done, did = walk.resume(operations)
@@ -242,18 +244,18 @@ def test_rows_do_not_depend_on_room_or_slices(monkeypatch):
 def test_rows_and_counters_do_not_depend_on_threads(monkeypatch, mesh, adjacent, clearance):
     tree, pose = build_tree(mesh), random_pose(5, 10.0)
     rows, distances, counters = self_rows(tree, mesh.welded_faces, pose, adjacent, clearance)
-    monkeypatch.setattr(self_collision, "LARGE", 1)
+    monkeypatch.setattr(self_search, "LARGE", 1)
     let_helpers_begin(monkeypatch)
     threads = set()
-    resume = self_collision.Walk.resume
+    resume = self_search.Walk.resume
 
     def watched(*given):
         threads.add(threading.get_ident())
         return resume(*given)
 
-    monkeypatch.setattr(self_collision.Walk, "resume", watched)
+    monkeypatch.setattr(self_search.Walk, "resume", watched)
     for processors, seeds in ((1, 4), (2, 4), (3, 1), (8, 1000)):
-        monkeypatch.setattr(self_collision, "SEEDS", seeds)
+        monkeypatch.setattr(self_search, "SEEDS", seeds)
         monkeypatch.setattr(pool, "usable_processors", lambda processors=processors: processors)
         for _ in range(3):
             again = self_rows(tree, mesh.welded_faces, pose, adjacent, clearance, ALL, None)
@@ -274,7 +276,7 @@ def test_a_workspace_knows_of_which_tree_its_numbers_are():
                         (moved, apart), (others[1], None), (tree, mesh.welded_faces)):  # fmt: skip
         numbers = np.arange(one.faces.size, dtype=np.int32).reshape(-1, 3) if welded is None else welded
         kept = self_rows(one, numbers, NO_POSE, False, 0.01)
-        self_collision.WORKSPACES._idle.clear()
+        self_search.WORKSPACES._idle.clear()
         anew = self_rows(one, numbers, NO_POSE, False, 0.01)
         assert kept[0].tobytes() == anew[0].tobytes()
         assert kept[2] == anew[2]

@@ -10,7 +10,7 @@ import pytest
 import jostle
 from jostle.geometry.pose import translation
 from jostle.kernels import pool
-from jostle.methods.wide_tree import detector, parallel, pose_sets, self_collision
+from jostle.methods.wide_tree import detector, parallel, pose_sets, self_search
 from jostle.methods.wide_tree.method import WideTree
 from jostle.shapes import build
 from jostle.world import shape_cache
@@ -48,7 +48,7 @@ def helpers(monkeypatch):
 
     watch(detector.DeformingTree, "follow")
     watch(detector, "find_self_rows")
-    watch(self_collision.Walk, "resume")
+    watch(self_search.Walk, "resume")
     watch(WideTree, "prepare_shape")
     watch(pose_sets, "solid_rows")
     return names
@@ -75,7 +75,7 @@ def reports(workers, large):
 
 @pytest.mark.parametrize("large", [True, False])
 def test_deforming_bodies_that_touch_themselves(monkeypatch, helpers, large):
-    monkeypatch.setattr(self_collision, "LARGE", 2000)
+    monkeypatch.setattr(self_search, "LARGE", 2000)
     monkeypatch.setattr("jostle.methods.wide_tree.self_bodies.LARGE", 2000)
     one = reports(1, large)
     assert min(len(table) for table, _, _ in one) > 10_000

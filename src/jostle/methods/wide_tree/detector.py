@@ -28,7 +28,7 @@ from jostle.methods.wide_tree.pose_sets import Scene, SetOptions, batch_of
 from jostle.methods.wide_tree.refit import refit_tree
 from jostle.methods.wide_tree.search import TreePairs
 from jostle.methods.wide_tree.self_bodies import rows_of_bodies
-from jostle.methods.wide_tree.self_collision import find_self_rows
+from jostle.methods.wide_tree.self_search import find_self_rows
 from jostle.methods.wide_tree.show import overlay_of
 from jostle.methods.wide_tree.tree import Forest, Tree
 from jostle.report.assemble import Rows, report_of

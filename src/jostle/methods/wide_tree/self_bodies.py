@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from jostle.kernels.pool import share_out, threads_for
 from jostle.methods.wide_tree.portions import falling_portions
-from jostle.methods.wide_tree.self_collision import LARGE
+from jostle.methods.wide_tree.self_search import LARGE
 from jostle.report.assemble import Rows
 from jostle.report.report import Counters
 
