@@ -191,8 +191,8 @@ def share_out(tasks: Sequence[Task], make_share: Callable[[], Callable[[Task], N
     Which share does a task is left to chance, so results must be put in order by their tasks.
 
     An error in a task stops further tasks and is raised when the running ones have ended; of several, that of the lowest task.
-    Ctrl-C is raised when the caller's kernel returns: running tasks end by themselves, so keep their outputs private, and keep
-    kernels short and let tasks check `cancelled`.
+    Ctrl-C is raised when the caller's kernel returns. Running tasks end later, by themselves: they must hold all arrays they use
+    (an address holds none), and keep their outputs private. Keep kernels short, and let tasks check `cancelled`.
     """
     threads = min(threads_for(workers), len(tasks))
     if threads <= 1:

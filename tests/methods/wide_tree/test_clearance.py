@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -184,10 +187,8 @@ def many_pairs(seed=0, count=10):
     poses = np.array([random_pose(rng, 2.0) for _ in range(count)])
     a, b = (index.astype(np.int32) for index in np.triu_indices(count, 1))
     shape = (np.arange(count) % len(trees)).astype(np.int32)
-    lowest = LowestFaces()
     pairs = TreePairs(shape[a], shape[b], a, b, read_only_view(poses))
-    near = NearList(pairs, lowest.addresses(trees, shape))
-    return Forest(trees), near, lowest  # which keeps the arrays alive
+    return Forest(trees), NearList(pairs, LowestFaces().table(trees, shape))
 
 
 QUESTIONS = {
@@ -208,7 +209,7 @@ def rows_as_bytes(found):
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_searches_in_small_slices_with_small_arrays_give_the_same(monkeypatch, name):
-    forest, near, _lowest = many_pairs()
+    forest, near = many_pairs()
     whole = find_nearest_rows(forest, near, QUESTIONS[name])
     assert len(whole[0].pair) > (0 if name == "first nearest" else 1)
     for constant, value in {"OPERATIONS": 1, "FIRST_STACK": 66, "FIRST_ROWS": 1}.items():
@@ -222,7 +223,7 @@ def test_searches_in_small_slices_with_small_arrays_give_the_same(monkeypatch, n
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_threads_change_no_byte(monkeypatch, name):
-    forest, near, _lowest = many_pairs(1, 18)  # 153 pairs: 17 groups of nine
+    forest, near = many_pairs(1, 18)  # 153 pairs: 17 groups of nine
     expected = rows_as_bytes(find_nearest_rows(forest, near, QUESTIONS[name]))
     for chunk in (1, 5, 32):
         monkeypatch.setattr(nearest_search, "PORTION", chunk)
@@ -245,7 +246,7 @@ def test_worlds_with_threads_report_the_same():
 
 
 def test_groups_share_the_least_distance():
-    forest, near, _lowest = many_pairs(2)
+    forest, near = many_pairs(2)
     each, _ = find_nearest_rows(forest, near, NearQuestion())
     assert each.pair.tolist() == list(range(45))
     least, work = find_nearest_rows(forest, near, QUESTIONS["least distances"]._replace(limit=np.inf))
@@ -290,12 +291,22 @@ def test_lowest_faces_are_made_for_wanted_trees_and_after_a_rebuild(monkeypatch)
     )
     kept = LowestFaces()
     for _ in range(2):
-        kept.addresses(trees, np.array([0, 2, 2], np.int32))
+        kept.table(trees, np.array([0, 2, 2], np.int32))
     assert [tree is trees[k] for tree, k in zip(made, (0, 2), strict=True)] == [True, True]
     trees[2] = build_tree(build.blob(300, seed=9))
-    kept.addresses(trees, np.array([2], np.int32))
+    kept.table(trees, np.array([2], np.int32))
     assert made[-1] is trees[2]
     assert len(made) == 3
+
+
+def test_pairs_keep_their_lowest_faces_alive():
+    """A helper may be in the kernel when an interrupt has taken the detector, and its `LowestFaces`, away."""
+    tree, pair = build_tree(build.blob(200, seed=1)), np.zeros(1, np.int32)
+    near = NearList(TreePairs(pair, pair, pair, pair, np.eye(4)[None]), LowestFaces().table([tree], pair))
+    array = weakref.ref(near.lowest.array(0, 0))
+    near = near.until(1)
+    gc.collect()
+    assert array() is not None
 
 
 def test_deforming_bodies_that_touch_name_their_lowest_faces():

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import math
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -263,6 +266,38 @@ def test_rows_and_counters_do_not_depend_on_threads(monkeypatch, mesh, adjacent,
             assert again[1].tobytes() == distances.tobytes()
             assert again[2] == counters
     assert (len(threads) > 1) == (len(mesh.faces) > 8)
+
+
+def test_helpers_keep_the_tree_of_a_caller_that_was_interrupted(monkeypatch):
+    mesh = crumpled(3000, 4, 0.5)
+    monkeypatch.setattr(self_search, "LARGE", 1)
+    monkeypatch.setattr(pool, "usable_processors", lambda: 2)
+    let_helpers_begin(monkeypatch)
+    resume, dropped, ended, alive = self_search.Walk.resume, threading.Event(), threading.Event(), []
+
+    def slow_in_helpers(walk, operations):
+        if threading.current_thread() is not threading.main_thread():
+            assert dropped.wait(20.0)
+            alive.extend(array() is not None for array in arrays)
+            ended.set()
+            return True, 0
+        return resume(walk, operations)
+
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(self_search.Walk, "resume", slow_in_helpers)
+    monkeypatch.setattr(pool, "_wait_for", interrupted)
+    tree = build_tree(mesh)
+    arrays = [weakref.ref(array) for array in tree]
+    with contextlib.suppress(KeyboardInterrupt):  # `raises` would keep the traceback, and with it the tree
+        self_rows(tree, mesh.welded_faces, NO_POSE, False, 0.0, ALL, None)
+    del tree
+    gc.collect()
+    dropped.set()
+    assert ended.wait(20.0)
+    assert len(alive) == len(arrays)
+    assert all(alive)
 
 
 def test_a_workspace_knows_of_which_tree_its_numbers_are():

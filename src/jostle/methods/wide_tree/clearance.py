@@ -39,7 +39,7 @@ class Trees:
 
     def lowest(self, pairs: TreePairs) -> NearList:
         """Return pairs with the lowest faces of their trees."""
-        return NearList(pairs, self._lowest.addresses(self._trees, np.concatenate([pairs.shape_a, pairs.shape_b])))
+        return NearList(pairs, self._lowest.table(self._trees, np.concatenate([pairs.shape_a, pairs.shape_b])))
 
 
 def nearest_rows(

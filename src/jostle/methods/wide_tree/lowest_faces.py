@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from jostle._types import Ints
+from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
-from jostle.kernels.structs import Addresses
 from jostle.methods.wide_tree.nearest_work import FaceOrder
 from jostle.methods.wide_tree.tree import Tree
 
@@ -26,8 +26,8 @@ class LowestFaces:
         self._of: list[Ints] = []  # the faces of each tree when its array was made
         self._table = NO_LOWEST_FACES
 
-    def addresses(self, trees: Sequence[Tree], wanted: Ints) -> Addresses:
-        """Return the address table of `FaceOrder` with arrays for the wanted trees."""
+    def table(self, trees: Sequence[Tree], wanted: Ints) -> AddressTable:
+        """Return the table of `FaceOrder` with arrays for the wanted trees."""
         if len(self._of) != len(trees):
             self._of, self._table = [_NONE] * len(trees), FaceOrder.tables([{"lowest": _NONE}] * len(trees))
         missing = [k for k in np.unique(wanted).tolist() if self._of[k] is not trees[k].face_ids]
@@ -35,7 +35,7 @@ class LowestFaces:
             self._table = self._table.with_rows({k: [lowest_faces(trees[k])] for k in missing})
             for k in missing:
                 self._of[k] = trees[k].face_ids
-        return self._table.table
+        return self._table
 
 
 def lowest_faces(tree: Tree) -> Ints:

@@ -8,10 +8,10 @@ import numpy as np
 
 from jostle._types import Floats, Longs
 from jostle.geometry.triangle_triangle import triangles_touch
+from jostle.kernels.handles import AddressTable
 from jostle.kernels.late import address_of
 from jostle.kernels.pool import cancelled, share_out, threads_for
 from jostle.kernels.scratch import Workspaces
-from jostle.kernels.structs import Addresses
 from jostle.kernels.work_arrays import WorkArrays
 from jostle.methods.wide_tree.lowest_faces import NO_LOWEST_FACES
 from jostle.methods.wide_tree.nearest import DONE, FULL_ROWS, FULL_STACK, SUSPICION, search_nearest
@@ -69,7 +69,7 @@ class NearList(NamedTuple):
     """
 
     pairs: TreePairs
-    lowest: Addresses = NO_LOWEST_FACES.table
+    lowest: AddressTable = NO_LOWEST_FACES  # of `FaceOrder`: not its addresses alone, so the arrays live as long as a search
     gaps: Floats = NO_GAPS
 
     def until(self, stop: int) -> NearList:
@@ -120,7 +120,7 @@ class NearestWorkspace(WorkArrays):
 
     def resume(self, forest: Forest, near: NearList, operations: int) -> bool:
         """Run the kernel for a number of operations; return whether it is done."""
-        pairs, lowest, gaps = near
+        pairs, lowest, gaps = near.pairs, near.lowest.table, near.gaps
         while True:
             why = search_nearest(forest.addresses, lowest, *pairs, gaps, operations, self.addresses)
             if why == SUSPICION:

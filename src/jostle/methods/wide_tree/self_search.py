@@ -85,10 +85,13 @@ WORKSPACES = Workspaces(SelfWorkspace)
 
 
 class Walk:
-    """A walk of a workspace, which can be resumed."""
+    """A walk of a workspace, which can be resumed.
 
-    def __init__(self, work: SelfWorkspace, trees: Addresses, world: WorldFaces, query: SelfQuery) -> None:
-        self.work, self._trees, self._world, self._query = work, trees, world, query
+    It keeps the tree alive: a helper may be in the kernel when an interrupt has taken the caller, and its forest, away.
+    """
+
+    def __init__(self, work: SelfWorkspace, tree: Tree, trees: Addresses, world: WorldFaces, query: SelfQuery) -> None:
+        self.work, self._tree, self._trees, self._world, self._query = work, tree, trees, world, query
 
     @staticmethod
     def begun(work: SelfWorkspace, tree: Tree, trees: Addresses, welded_faces: Ints, pose: Floats, query: SelfQuery) -> Walk:
@@ -98,13 +101,13 @@ class Walk:
         if query.clearance > 0.0:
             work.progress.distance_kernel = address_of(distance_if_nearer)
         set_up_self(trees, read_only_view(tree.vertices), read_only_view(pose), query.clearance, world, work.addresses)
-        return Walk(work, trees, WorldFaces(read_only_view(world), read_only_view(tree.faces), work.welded), query)
+        return Walk(work, tree, trees, WorldFaces(read_only_view(world), read_only_view(tree.faces), work.welded), query)
 
     def beside(self) -> Walk:
         """Return another walk of the same body, with nothing to do yet."""
         work = WORKSPACES.take()
         work.share(self.work)
-        return Walk(work, self._trees, self._world, self._query)
+        return Walk(work, self._tree, self._trees, self._world, self._query)
 
     def resume(self, operations: int) -> tuple[bool, int]:
         """Do about so many operations; return whether it is done, and how many were used."""
