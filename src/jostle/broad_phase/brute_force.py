@@ -24,7 +24,8 @@ from jostle.kernels.simd import LANES, f32x8_load, f32x8_overlap, f32x8_splat, l
 from jostle.kernels.slices import run_in_slices
 
 _SLICE = 1 << 22  # comparisons of the first slice: a millisecond
-OUTWARD, TINY = np.float32(1.2e-7), np.float32(1.2e-38)  # one step of float32: 2^-23 of the value at most, or its smallest number
+# One step of float32: 2^-23 of the value at most, or its smallest normal number.
+OUTWARD, TINY = np.float32(1.2e-7), np.float32(1.2e-38)
 FARTHEST = np.float32(3e38)  # below the largest number of float32
 
 
