@@ -8,7 +8,7 @@ import pytest
 import jostle
 from jostle.bench.kinds.meshes.compounds import frame
 from jostle.bench.kinds.meshes.perforated import perforated_sheet
-from jostle.methods.wide_tree.build import EMPTY, build_and_measure, build_tree, measured
+from jostle.methods.wide_tree.build import MIXED, build_and_measure, build_tree, measured
 from jostle.methods.wide_tree.flat_parts import has_flat_part_askew
 from jostle.methods.wide_tree.refit import fit_frame, fit_tree, refit_tree
 from jostle.methods.wide_tree.tree import CROSSED, validate
@@ -138,7 +138,7 @@ def test_slender_parts_that_lie_across_each_other_are_built_the_other_way():
     mesh, box = frame(3, 24), np.empty(6)
     fit_frame(mesh.vertices, mesh.faces, False, box)
     curve, heuristic = (measured(mesh.vertices, mesh.faces, box, how) for how in ("morton", "sah"))
-    assert curve.empty > EMPTY
+    assert curve.empty > MIXED
     assert heuristic.area < 0.6 * curve.area
     tree, area = build_and_measure(mesh.vertices, mesh.faces, False, "morton")
     assert area == heuristic.area

@@ -16,7 +16,7 @@ from jostle.methods.wide_tree.scratch import SCRATCH
 from jostle.methods.wide_tree.tree import ROW, Tree
 from jostle.shapes.mesh import Mesh
 
-EMPTY = 0.06  # frames of pipes have 0.19 to 0.46, models with a few pipes 0.09 to 0.28, single parts mostly less
+MIXED = 0.06  # emptiness: frames of pipes have 0.19 to 0.46, models with a few pipes 0.09 to 0.28, single parts mostly less
 MOST_FACES_TWICE = 1 << 18  # of larger meshes the time of the build counts
 
 
@@ -29,13 +29,13 @@ def build_tree(mesh: Mesh, how: str = "morton") -> Tree:
 def build_and_measure(vertices: Floats, faces: Ints, every_vertex_is_used: bool, how: str) -> tuple[Tree, float]:
     """Return the tree of vertices (n,3) and faces (m,3), and its area (`fit_boxes`).
 
-    A curve through space mixes slender parts that lie across each other: then boxes are EMPTY, much larger than all those in them,
+    A curve through space mixes slender parts that lie across each other: then boxes are larger by MIXED than all those in them,
     and the other way of building is tried. The tree with the smaller boxes is taken.
     """
     frame = np.empty(6)
     fit_frame(read_only_view(vertices), read_only_view(faces), every_vertex_is_used, frame)
     found = measured(vertices, faces, frame, how)
-    if found.empty > EMPTY and how == "morton" and len(faces) <= MOST_FACES_TWICE:
+    if found.empty > MIXED and how == "morton" and len(faces) <= MOST_FACES_TWICE:
         found = min(found, measured(vertices, faces, frame, "sah"), key=lambda one: one.area)
     return found.tree, found.area
 

@@ -34,13 +34,14 @@ from jostle.kernels.simd import f32x8_add, f32x8_less, f32x8_max, f32x8_mul, f32
 from jostle.kernels.structs import Addresses, One, Record, Rows, Run, Struct, borrowed, float64, int64, opener
 from jostle.kernels.work_arrays import made_arrays
 from jostle.methods.wide_tree.flat_parts import BROAD, flat_and_askew, has_flat_part_askew
-from jostle.methods.wide_tree.lanes import POINT_ROWS, boxes_at, in_every_lane, minus8
+from jostle.methods.wide_tree.lanes import boxes_at, in_every_lane, minus8
 from jostle.methods.wide_tree.tree import CROSSED, LANES, ROW, Forest, Rotation, Tree, TreeArrays, open_tree
 from jostle.methods.wide_tree.turned_boxes import (
     NOT_FITTED,
     EightBoxes,
     FacesBelow,
     boxes_area,
+    extent_in_row,
     faces_below,
     find_faces_below,
     fit_node,
@@ -322,7 +323,7 @@ def _long_axis(boxes: Any, start: int, count: int) -> int:
     """Return 1 + the axis along which half of the boxes of a node are long, or 0."""
     x, y, z = 0, 0, 0
     for lane in range(start, start + count):
-        dx, dy, dz = _extent(boxes, lane), _extent(boxes, lane + LANES), _extent(boxes, lane + 2 * LANES)
+        dx, dy, dz = extent_in_row(boxes, lane), extent_in_row(boxes, lane + LANES), extent_in_row(boxes, lane + 2 * LANES)
         x += dx > LONG * max(dy, dz)
         y += dy > LONG * max(dx, dz)
         z += dz > LONG * max(dx, dy)
@@ -330,8 +331,3 @@ def _long_axis(boxes: Any, start: int, count: int) -> int:
     if 2 * most < count:
         return 0
     return 1 if x == most else (2 if y == most else 3)
-
-
-@kernel(forceinline=True)
-def _extent(boxes: Any, row: int) -> float:
-    return as_float64(boxes[row + POINT_ROWS]) - as_float64(boxes[row])

@@ -212,13 +212,14 @@ def half_areas(boxes: Any, start: int, count: int) -> float:
     """Return the half areas of boxes whose rows begin at `start`."""
     total = 0.0
     for lane in range(start, start + count):
-        dx, dy, dz = _extent(boxes, lane), _extent(boxes, lane + LANES), _extent(boxes, lane + 2 * LANES)
+        dx, dy, dz = extent_in_row(boxes, lane), extent_in_row(boxes, lane + LANES), extent_in_row(boxes, lane + 2 * LANES)
         total += dx * dy + dz * (dx + dy)
     return total
 
 
 @kernel(forceinline=True)
-def _extent(boxes: Any, row: int) -> float:
+def extent_in_row(boxes: Any, row: int) -> float:
+    """Return one extent of a box; `row` is the index of its lower corner in a row of coordinates."""
     return as_float64(boxes[row + POINT_ROWS]) - as_float64(boxes[row])
 
 
