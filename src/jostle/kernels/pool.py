@@ -1,14 +1,14 @@
 """Threads for kernels that release the GIL.
 
-Work is cut into tasks. Which thread does which is left to chance, so a result is told by its task, and the answer is the same for
-every number of workers. Measured against Numba's `parallel=True`: as fast, without its seconds of compilation and without OpenMP,
-which kills forked children. Waking a thread takes some 50 µs, in which the caller works already: batches, frames and frontiers of
-large pairs are worth it, a query of 0.1 ms is not.
+Work is cut into tasks. Which thread does which is left to chance, so results are put in order by their tasks, and the answer is
+the same for every number of workers. Measured against Numba's `parallel=True`: as fast, without its seconds of compilation and
+without OpenMP, which kills forked children. Waking a thread takes some 50 µs, in which the caller works already: batches, frames
+and frontiers of large pairs are worth it, a query of 0.1 ms is not.
 
 The threads are made on first use, for each process id: a forked child gets its own. They are plain ones that take work from a
-queue. The caller takes tasks like them, and then waits at another queue for those that have begun; one that is awake too late finds
-nothing to do. All of it is in C: the locks of `concurrent.futures` and of `threading.Thread` are taken in Python, and an interrupt
-between two of its bytecodes would leave them taken, and workers waiting, forever.
+queue. The caller takes tasks like them, and then waits at another queue for those that have begun; one that is awake too late
+finds nothing to do. Queues and deques are in C: the locks of `concurrent.futures` and of `threading.Thread` are taken in Python,
+and an interrupt between two of its bytecodes would leave them taken, and workers waiting, forever.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Result = TypeVar("Result")
 Task = TypeVar("Task")
 
 WAIT_SECONDS = 0.2  # polling interval of a waiting caller, so that Ctrl-C works on every system
-LAST_SECONDS = 30.0  # exit waits at most so long for a running chunk
+LAST_SECONDS = 30.0  # exit waits at most so long for a running task
 NO_TASK = -1  # index of the error of a thread that could not begin
 
 _inside = threading.local()
@@ -164,9 +164,9 @@ def cancelled() -> bool:
 
 
 def threads_for(workers: int | None) -> int:
-    """Return how many threads so many workers are, at most one per usable processor.
+    """Return the number of threads for a number of workers, at most one per processor.
 
-    1 inside a worker: one that waits for workers could wait forever.
+    Inside a worker it is 1: a worker that waits for workers could wait forever.
     """
     if workers is not None and operator.index(workers) < 1:
         raise ValueError(f"workers is {workers}; it must be at least 1, or None for all processors")
@@ -183,8 +183,8 @@ def share_out(tasks: Sequence[Task], make_share: Callable[[], Callable[[Task], N
     tasks : sequence
         The calling thread takes the first one and then others, like its helpers. So a task that takes long belongs in front.
     make_share : callable
-        Called in each thread that takes a task, first in the calling one. Returns what does its tasks, one after the other: that
-        may keep a workspace from task to task. It should spend its time in kernels.
+        Called in each thread that takes a task, first in the calling one. Returns a function that is called with one task after the
+        other, and may keep a workspace between them. It should spend its time in kernels.
     workers : int, optional
         Threads to use, at most one per usable processor. 1 runs in the calling thread; None takes all processors.
 

@@ -15,7 +15,7 @@ from jostle.shapes.mesh import Mesh
 
 Shape = Any
 Thing = TypeVar("Thing")
-FACES_APART = 10_000  # of several meshes from which on threads prepare them: 0.4 ms for trees
+FACES_APART = 10_000  # fewest faces of several meshes that threads prepare: 0.4 ms for trees
 _SAMPLES = 8  # rows of vertices and of faces in a mark
 
 

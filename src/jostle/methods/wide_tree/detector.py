@@ -39,7 +39,7 @@ from jostle.shapes.mesh import Mesh
 
 DEGRADED = 2.0  # growth of the area of its boxes after which a deforming tree is rebuilt
 MOST_SEEDS = 1 << 14  # pairs of bodies: 4 MB
-REFITTED_APART = 20_000  # vertices of several bodies from which on threads refit them: 0.2 ms
+REFITTED_APART = 20_000  # fewest vertices of several bodies that threads refit: 0.2 ms
 
 
 class WideTreeDetector:

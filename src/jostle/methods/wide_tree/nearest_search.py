@@ -44,7 +44,7 @@ _ZERO, _ONE = np.zeros(1, np.int32), np.ones(1, np.int32)
 
 
 class NearQuestion(NamedTuple):
-    """What is asked of a list of pairs; see `nearest_work.Asked`."""
+    """The options of a search for near faces; see `nearest_work.Asked`."""
 
     mode: int = NEAREST
     group: int = 1

@@ -5,7 +5,7 @@ moves a little has nearly the same closest faces. They are no answer. The search
 were known, so it meets these two again, and all that tie with them.
 
 The answer is that of a search without a seed, to the byte. Where faces touch, or tie so often that faces are given up, it depends
-on the way of the search: then the search begins again without a seed, and the next one has none.
+on the order of the search: then the search begins again without a seed, and the next one has none.
 """
 
 from __future__ import annotations

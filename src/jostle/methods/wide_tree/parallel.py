@@ -42,7 +42,7 @@ CHUNK = 16  # fewest pairs of a portion, of which each may take as long as SOON
 
 
 class Search(NamedTuple):
-    """What is asked of all pairs."""
+    """Pairs of trees, and the options of their search."""
 
     forest: Forest
     pairs: TreePairs

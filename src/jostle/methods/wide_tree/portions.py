@@ -20,7 +20,7 @@ from jostle.report.assemble import Rows
 from jostle.report.report import Counters
 
 PARTS = 4  # of the pairs that are left, by thread: the share of a portion
-ROWS_APART = 20_000  # rows from which on threads copy them: 0.1 ms
+ROWS_APART = 20_000  # fewest rows that threads copy: 0.1 ms
 
 
 class SearchWork(Protocol):

@@ -34,7 +34,7 @@ class Scratch(threading.local):
         return kept[:length]
 
     def addresses(self, struct: type[Struct], **lengths: int) -> Addresses:
-        """Return a struct with arrays of these lengths and unknown content, kept."""
+        """Return a struct with arrays of unknown content, kept; of the same lengths in each call."""
         table = self._tables.get(struct)
         if table is None:
             table = struct.table(**made_arrays(struct, **lengths))

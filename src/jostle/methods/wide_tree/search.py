@@ -29,9 +29,8 @@ from jostle.report.report import Counters
 
 Found: TypeAlias = tuple[Longs, Ints, Floats]  # rows as the kernel writes them: keys, pairs, distances
 
-LONG_RUN = (
-    512  # rows of a pair; from here on NumPy sorts faster than a Shell sort: 2,600 rows in 7 µs (22 with distances) instead of 50
-)
+# Rows of a pair from which on NumPy sorts faster than a Shell sort: 2,600 rows in 7 µs (22 with distances) instead of 50.
+LONG_RUN = 512
 OPERATIONS = 2_000_000  # node pairs, or exact tests times their weight, until Python handles Ctrl-C: 0.05 to 0.3 s
 FIRST_STACK, FIRST_ROWS = 2048, 1024
 LARGEST_KEPT = 1 << 20  # rows
