@@ -79,6 +79,7 @@ def _moving_broad_phases() -> None:
     world = World(DEFAULT_METHOD)
     for k in range(MANY_BODIES):
         world.add(_tetrahedron(), translation((2.0 * k, 0.0, 0.0)))
+    world.add(box((2.0, 0.1, 0.1)).moved(rotation_about((0.0, 0.6, 0.8), 0.7)))  # its world box is trimmed to a rotated one
     world.detect()
     table = VolumeTable([_tetrahedron().vertices] * 2)
     lower, upper = table.boxes(np.eye(4)[None].repeat(2, axis=0))
@@ -86,6 +87,15 @@ def _moving_broad_phases() -> None:
     for _ in range(2):
         finder.find(Volumes(lower, upper, dt=1.0))
         finder._clock = 1e9  # the clock is reset after days
+
+
+@warms("many poses")
+def _many_poses() -> None:
+    world = World(DEFAULT_METHOD)
+    for shift in (0.0, 0.1):
+        world.add(_tetrahedron(shift))
+    poses = np.broadcast_to(np.eye(4), (512, 2, 4, 4))
+    assert world.detect_many(poses, rows="faces", workers=2).touching.all()  # on two threads, whose rows are joined
 
 
 @warms("solids inside each other")

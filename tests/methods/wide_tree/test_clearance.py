@@ -261,7 +261,7 @@ def test_groups_share_the_least_distance():
 
 
 def test_more_ties_than_a_distance_settles_are_settled_within_a_clearance():
-    plate = grid(110)
+    plate = grid(76)
     forest, near = one_pair(plate, plate, TURNED, TURNED @ translation((0.001, 0.002, 1.0)))
     whole, _ = find_rows(forest, near.pairs, 1.0001, ALL)
     assert len(whole.pair) > 2 * MOST_TIES

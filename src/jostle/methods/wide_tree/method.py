@@ -7,7 +7,7 @@ It serves rigid, deforming and self-colliding bodies. `detector.py` is imported 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from jostle import cast
 from jostle.interface.frame import Bodies
@@ -38,8 +38,6 @@ class WideTree:
         The order of faces: along a space-filling curve, or by the surface-area heuristic (slower to build).
     """
 
-    prepares_in_threads: ClassVar[bool] = True
-
     build: str = "morton"
 
     def __post_init__(self) -> None:
@@ -57,6 +55,11 @@ class WideTree:
         from jostle.methods.wide_tree.tree import Tree
 
         return Tree
+
+    @property
+    def prepares_in_threads(self) -> bool:
+        """True: trees of several meshes can be built at once."""
+        return True
 
     def prepare_shape(self, mesh: Mesh, progress: Progress | None = None) -> Tree:
         """Build the tree of a mesh."""
