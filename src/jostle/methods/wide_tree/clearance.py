@@ -47,10 +47,12 @@ def nearest_rows(
 ) -> tuple[Rows, Counters]:  # fmt: skip
     """Return the touching rows that the mode wants, and the nearest row of each other pair."""
     touching, counters = find_rows_parallel(trees.forest, pairs, 0.0, row_mode, workers)
+    question = NearQuestion.within(clearance)
+    if len(touching.pair) == 0:  # choosing and sorting take 10 µs, as long as two simple bodies
+        near, work = find_nearest_rows_parallel(trees.forest, NearList(pairs), question, workers)
+        return near, counters + work
     others = pairs_without(touching, len(pairs.shape_a))
-    near, work = find_nearest_rows_parallel(
-        trees.forest, NearList(pairs.chosen(others)), NearQuestion.within(clearance), workers
-    )  # fmt: skip
+    near, work = find_nearest_rows_parallel(trees.forest, NearList(pairs.chosen(others)), question, workers)
     return in_order(touching, near._replace(pair=others[near.pair])), counters + work
 
 
@@ -75,16 +77,16 @@ def any_rows(trees: Trees, pairs: TreePairs, clearance: float, workers: int | No
     """Return the rows of the lowest pair that touches or is near."""
     begin, many, counters = 0, FIRST_PAIRS, Counters()
     while begin < len(pairs.shape_a):
-        some = pairs.chosen(slice(begin, begin + many))
+        some = pairs.between(begin, begin + many)
         rows, work = find_rows_parallel(trees.forest, some, 0.0, WORST_OF_ANY, workers)
-        before = int(rows.pair[0]) if len(rows.pair) else len(some.shape_a)
+        before = int(rows.pair[0]) if len(rows.pair) else many
         near, more = find_nearest_rows(
-            trees.forest, NearList(some.chosen(slice(before))), NearQuestion.within(clearance, FIRST_NEAREST)
+            trees.forest, NearList(some.between(0, before)), NearQuestion.within(clearance, FIRST_NEAREST)
         )  # fmt: skip
         counters += work + more
         found = near if len(near.pair) else rows
         if len(found.pair):
-            return found._replace(pair=found.pair + np.int32(begin)), counters
+            return found if begin == 0 else found._replace(pair=found.pair + np.int32(begin)), counters
         begin, many = begin + many, 4 * many
     return NO_ROWS, counters
 

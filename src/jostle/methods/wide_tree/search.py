@@ -50,6 +50,10 @@ class TreePairs(NamedTuple):
         """Return some of the pairs."""
         return TreePairs(self.shape_a[which], self.shape_b[which], self.pose_a[which], self.pose_b[which], self.poses)
 
+    def between(self, begin: int, end: int) -> TreePairs:
+        """Return the pairs from begin to end - 1; all are not copied."""
+        return self if begin == 0 and end >= len(self.shape_a) else self.chosen(slice(begin, end))
+
 
 class Workspace(WorkArrays):
     """The arrays of a search, which grow and are kept.
