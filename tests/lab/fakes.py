@@ -60,7 +60,7 @@ class Fake(BruteForce):
 
 @dataclass(frozen=True)
 class Raises(Fake):
-    call: int = 7
+    call: int = 4
 
     def before(self, call):
         if call == self.call:
@@ -70,7 +70,7 @@ class Raises(Fake):
 @dataclass(frozen=True)
 class Crashes(Fake):
     def before(self, call):
-        if call == 7:
+        if call == 4:
             os.write(2, b"goodbye\n")
             os.kill(os.getpid(), signal.SIGSEGV)
             time.sleep(10)

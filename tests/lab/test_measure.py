@@ -163,7 +163,7 @@ def test_a_method_that_answers_for_solids_and_tells_no_faces_is_compared_by_body
 
 def test_a_method_that_crashes_or_hangs_is_a_row_and_the_others_go_on():
     motion = fakes.toy_motion(deforming=True)
-    bad = [fakes.Crashes(), fakes.Sleeps(call=8), fakes.SlowToPrepare()]
+    bad = [fakes.Crashes(), fakes.Sleeps(call=4), fakes.SlowToPrepare()]
     point = measured(motion, [*bad, BruteForce()], limit=1.5)
     crashes, sleeps, slow, honest = point.runs
     assert (honest.status, honest.agrees, honest.rounds) == ("ok", True, 1)
