@@ -115,9 +115,9 @@ def find_all_pairs(
     rounded: scratch, the rounded boxes once the first body was compared. Stops after about `operations` comparisons. Returns the
     body to continue from and the number of pairs so far.
     """
-    if first == 0:
-        round_boxes(lower, upper, rounded)
     room, n, pitch, rows = body_a.shape[0], lower.shape[0], rounded.shape[1], rounded.reshape(-1)
+    if first == 0 and n > 0:
+        round_boxes(lower, upper, rounded)
     last = min(n, first + 1 + operations // max(1, n))
     for a in range(first, last):
         x0, y0, z0 = f32x8_splat(rounded[0, a]), f32x8_splat(rounded[1, a]), f32x8_splat(rounded[2, a])
