@@ -18,6 +18,7 @@ from jostle.methods.bounding_tree.near_faces import EVERY_FACE, LAST_BIT, LargeL
 from jostle.methods.bounding_tree.overlap import PairFrame, set_up_frame
 from jostle.methods.bounding_tree.tree import TreeShape, Volume, topology_of
 from jostle.shapes import build as shapes
+from tests.methods.bounding_tree.asking import detected, rows_of
 from tests.tiny import box, random_pose, random_soup, relative_pose
 
 VOLUMES = ("obb", "aabb", "sphere")
@@ -27,19 +28,6 @@ PLATES = {"thin": 0.01, "thick": 0.5, "cube": 6.0}
 
 def plate(thickness):
     return box((-3.0, -3.0, -0.5 * thickness), (3.0, 3.0, 0.5 * thickness))
-
-
-def rows_of(report):
-    contacts = report.contacts
-    columns = (contacts.body_a, contacts.body_b, contacts.face_a, contacts.face_b, contacts.kind)
-    return list(zip(*(column.tolist() for column in columns), strict=True))
-
-
-def detected(method, bodies, **options):
-    world = jostle.World(method)
-    for mesh, pose in bodies:
-        world.add(mesh, pose)
-    return world.detect(**options)
 
 
 def on_the_side(thickness, turn):

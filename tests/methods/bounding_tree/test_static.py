@@ -15,6 +15,7 @@ from jostle.methods.bounding_tree.build import build
 from jostle.methods.bounding_tree.overlap import PairFrame, nodes_apart, reach_of, set_up_frame
 from jostle.methods.bounding_tree.tree import Volume
 from jostle.shapes import build as shapes
+from tests.methods.bounding_tree.asking import detected, rows_of
 from tests.tiny import box, random_pose, random_soup, relative_pose
 
 VOLUMES = ("obb", "aabb", "sphere")
@@ -29,19 +30,6 @@ TREES = [
     ("gottschalk", 6, "surface", 4),
     ("binary_gottschalk", None, "volume", 4),
 ]
-
-
-def rows_of(report):
-    contacts = report.contacts
-    columns = (contacts.body_a, contacts.body_b, contacts.face_a, contacts.face_b, contacts.kind)
-    return list(zip(*(column.tolist() for column in columns), strict=True))
-
-
-def detected(method, bodies, **options):
-    world = jostle.World(method)
-    for mesh, pose in bodies:
-        world.add(mesh, pose)
-    return world.detect(**options)
 
 
 def degenerate(rng):
