@@ -14,9 +14,9 @@ from jostle.kernels.arrays import read_only_view
 from jostle.methods.wide_tree.method import WideTree
 from jostle.methods.wide_tree.nearest_search import SEEDED_DISTANCE, NearestWorkspace, NearList, NearQuestion
 from jostle.methods.wide_tree.nearest_work import ANY_NEAR
-from jostle.methods.wide_tree.search import TreePairs, Workspace
+from jostle.methods.wide_tree.search import TreePairs
+from jostle.methods.wide_tree.touch import NOT_RIGID, TOUCHING, TouchSearch
 from jostle.methods.wide_tree.tree import Forest
-from jostle.report.packing import FIRST
 from jostle.shapes.coerce import MeshLike, mesh_of
 
 _IDENTITY = np.eye(4)
@@ -45,12 +45,16 @@ class Pair:
         tree_b = tree_a if mesh_b is mesh_a else engine.prepare_shape(mesh_b)
         self._forest = Forest([tree_a, tree_b])  # keeps its arrays alive
         self._poses = np.empty((2, 4, 4))
-        self._workspaces = [Workspace()]  # empty while a search runs: an interrupted one is not used again
-        self._near_workspaces: list[NearestWorkspace] = []
+        self._pose_a, self._pose_b = self._poses  # views
+        self._poses[:] = _IDENTITY
+        self._is_at_origin = True  # A, whose pose many callers leave out
         zero, one = np.zeros(1, np.int32), np.ones(1, np.int32)
         self._checked = (read_only_view(self._poses), cast.RIGID_TOLERANCE, cast.LARGEST_COORDINATE)
         self._pairs = TreePairs(zero, one, zero, one, self._checked[0])
         self._near = NearList(self._pairs)
+        # Empty while a search runs: an interrupted one is not used again.
+        self._touch_searches = [TouchSearch(self._forest, self._pairs)]
+        self._near_workspaces: list[NearestWorkspace] = []
 
     def touches(self, pose_a: ArrayLike | None = None, pose_b: ArrayLike | None = None, *, clearance: float = 0.0) -> bool:
         """Return whether any two faces share a point, or are closer than the clearance.
@@ -61,16 +65,16 @@ class Pair:
             clearance = cast.as_length(clearance, "clearance")
         self._place(pose_a, pose_b)
         if clearance > 0.0:
-            work = self._searched(NearQuestion(ANY_NEAR, 1, clearance, clearance))
+            work = self._searched(NearQuestion(ANY_NEAR, 1, clearance, clearance), pose_a, pose_b)
             found = work.row_count() > 0
             self._near_workspaces.append(work)
             return found
-        touching = self._workspaces.pop() if self._workspaces else Workspace()
-        touching.start()
-        touching.find(self._forest, self._pairs, 0.0, FIRST)
-        found = touching.row_count() > 0
-        self._workspaces.append(touching)
-        return found
+        search = self._touch_searches.pop() if self._touch_searches else TouchSearch(self._forest, self._pairs)
+        answer = search.answer()
+        self._touch_searches.append(search)
+        if answer == NOT_RIGID:
+            self._refuse(pose_a, pose_b)
+        return answer == TOUCHING
 
     def distance(self, pose_a: ArrayLike | None = None, pose_b: ArrayLike | None = None) -> float:
         """Return the least distance of the surfaces; 0.0 exactly if they share a point.
@@ -79,26 +83,30 @@ class Pair:
         Poses (4,4) are body to world, None is the identity.
         """
         self._place(pose_a, pose_b)
-        work = self._searched(SEEDED_DISTANCE)
+        work = self._searched(SEEDED_DISTANCE, pose_a, pose_b)
         distance = work.distance()
         self._near_workspaces.append(work)
         return distance
 
-    def _searched(self, question: NearQuestion) -> NearestWorkspace:
-        """Return a workspace with the answer to a question."""
+    def _searched(self, question: NearQuestion, pose_a: ArrayLike | None, pose_b: ArrayLike | None) -> NearestWorkspace:
+        """Return a workspace with the answer to a question at the poses, which are placed."""
+        if not all_rigid(*self._checked):
+            self._refuse(pose_a, pose_b)
         work = self._near_workspaces.pop() if self._near_workspaces else NearestWorkspace()
         work.find(self._forest, self._near, question)
         return work
 
     def _place(self, pose_a: ArrayLike | None, pose_b: ArrayLike | None) -> None:
-        """Set both poses."""
-        poses = self._poses
+        """Set both poses, which may not be rigid yet."""
         try:
-            poses[0] = _IDENTITY if pose_a is None else pose_a
-            poses[1] = _IDENTITY if pose_b is None else pose_b
+            if pose_a is not None:
+                self._is_at_origin = False
+                self._pose_a[...] = pose_a
+            elif not self._is_at_origin:
+                self._pose_a[...] = _IDENTITY
+                self._is_at_origin = True
+            self._pose_b[...] = _IDENTITY if pose_b is None else pose_b
         except Exception:  # whatever the values raise
-            self._refuse(pose_a, pose_b)
-        if not all_rigid(*self._checked):
             self._refuse(pose_a, pose_b)
 
     def __reduce__(self) -> tuple[Any, ...]:

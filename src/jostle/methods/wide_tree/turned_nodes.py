@@ -14,6 +14,7 @@ from jostle.methods.wide_tree.cross_axis import meeting_on_axis, set_up_cross_ax
 from jostle.methods.wide_tree.lanes import box_in_lane, boxes_at, boxes_meet, byte_of, in_byte
 from jostle.methods.wide_tree.pair_work import PairWork
 from jostle.methods.wide_tree.relative_frame import move_boxes, turn_into_x, turn_into_y
+from jostle.methods.wide_tree.root_axes import ROOT, are_apart_on_cross_axis
 from jostle.methods.wide_tree.tree import CROSSED, ROW, NodePair, TreeArrays, orientation_of
 
 
@@ -36,6 +37,8 @@ def turned_boxes_that_meet(
         meeting |= in_byte(boxes_meet(boxes, box_in_lane(moved.y, j)), j)
     if meeting == 0 or not both_frames:
         return meeting, False
+    if nodes.x == ROOT and nodes.y == ROOT and are_apart_on_cross_axis(x.boxes, y.boxes, turned.transforms.into_x):
+        return np.uint64(0), False
     are_crossed = long_x > 0 and long_y > 0
     if are_crossed:
         into_x, crossed = turned.transforms.into_x, work.crossed
