@@ -119,7 +119,7 @@ def _operations_of(progress: Progress) -> int:
 @kernel(forceinline=True)
 def _walk(pair: BodyPair, work: PairWork, limit: int) -> int:
     """Compare the node pairs on the stack and below; return why it stopped."""
-    progress, stack, transforms = work.progress, work.stack, work.turned.transforms
+    progress, stack = work.progress, work.stack
     # Counted in a register: in memory, node pairs take 4 % more time.
     height, node_tests, why = progress.height, progress.node_tests, DONE
     while height > 0:
@@ -135,46 +135,40 @@ def _walk(pair: BodyPair, work: PairWork, limit: int) -> int:
         height -= 1
         node_tests += 1
         nodes = NodePair(as_int64(stack[height].x), as_int64(stack[height].y))
-        x, y, meeting, are_crossed = pair.x.arrays, pair.y.arrays, np.uint64(0), False
+        x, y, are_crossed = pair.x.arrays, pair.y.arrays, False
         if pair.is_oriented:
             meeting, are_crossed = turned_boxes_that_meet(work, x, y, nodes, pair.both_frames)
-            if meeting == 0:
-                continue
         else:
-            move_boxes(y.boxes, nodes.y * ROW, transforms.into_x, work.moved.y)
-            if pair.both_frames:
-                move_boxes(x.boxes, nodes.x * ROW, transforms.into_y, work.moved.x)
+            meeting = _boxes_that_meet(pair, work, nodes)
+        if meeting == 0:
+            continue
         if x.count[nodes.x] > 0 or y.count[nodes.y] > 0:
             height = _push_children(pair, work, nodes, meeting, height)
             continue
-        near = _meeting_faces(pair, work, nodes, meeting)
-        if near != 0 and compare_leaves(pair, work, nodes, near, are_crossed):
+        if compare_leaves(pair, work, nodes, meeting, are_crossed):
             height = 0
     progress.height, progress.node_tests = height, node_tests
     return why
 
 
 @kernel(forceinline=True)
-def _meeting_boxes(pair: BodyPair, work: PairWork, nodes: NodePair, meeting: np.uint64, j: int) -> np.uint32:
-    """Return the mask of the boxes of a node of X that meet box j of a node of Y.
-
-    meeting: where nodes have orientations, the answer for all j.
-    """
-    if pair.is_oriented:
-        return byte_of(meeting, j)
-    mask = boxes_meet(boxes_at(pair.x.arrays.boxes, nodes.x * ROW), box_in_lane(work.moved.y, j))
-    if mask != 0 and pair.both_frames:
-        mask &= boxes_meet(boxes_at(work.moved.x, 0), box_in_lane(pair.y.arrays.boxes, nodes.y * ROW + j))
-    return mask
-
-
-@kernel(forceinline=True)
-def _meeting_faces(pair: BodyPair, work: PairWork, nodes: NodePair, meeting: np.uint64) -> np.uint64:
-    """Return which faces of two leaves have boxes that meet: with face j of Y in byte j."""
-    near = np.uint64(0)
-    for j in range(-as_int64(pair.y.arrays.count[nodes.y])):
-        near |= in_byte(np.uint32(_meeting_boxes(pair, work, nodes, meeting, j)), j)
-    return near
+def _boxes_that_meet(pair: BodyPair, work: PairWork, nodes: NodePair) -> np.uint64:
+    """Return which boxes of two plain nodes meet: in byte j the mask of those of X that meet box j of Y."""
+    x, y, moved, transforms = pair.x.arrays, pair.y.arrays, work.moved, work.turned.transforms
+    start_x, start_y = nodes.x * ROW, nodes.y * ROW
+    move_boxes(y.boxes, start_y, transforms.into_x, moved.y)
+    boxes, count, meeting = boxes_at(x.boxes, start_x), abs(as_int64(y.count[nodes.y])), np.uint64(0)
+    for j in range(count):
+        meeting |= in_byte(boxes_meet(boxes, box_in_lane(moved.y, j)), j)
+    if meeting == 0 or not pair.both_frames:
+        return meeting
+    move_boxes(x.boxes, start_x, transforms.into_y, moved.x)
+    boxes, left = boxes_at(moved.x, 0), np.uint64(0)
+    for j in range(count):
+        mask = byte_of(meeting, j)
+        if mask != 0:
+            left |= in_byte(np.uint32(mask & boxes_meet(boxes, box_in_lane(y.boxes, start_y + j))), j)
+    return left
 
 
 @kernel(forceinline=True)
@@ -190,7 +184,7 @@ def _push_children(pair: BodyPair, work: PairWork, nodes: NodePair, meeting: np.
     meeting_x = np.uint32(0)  # children of X that meet any of Y
     deepest, least = height, math.inf
     for j in range(abs(as_int64(y.count[nodes.y]))):
-        mask = _meeting_boxes(pair, work, nodes, meeting, j)
+        mask = byte_of(meeting, j)
         if mask == 0:
             continue
         meeting_x |= mask
