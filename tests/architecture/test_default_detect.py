@@ -54,11 +54,15 @@ def test_a_detect_enters_few_modules():
 def test_a_detect_builds_its_rows_once(removed, monkeypatch):
     world = touching_spheres(removed)
     made, passed = [], []
-    construct, report_of = Contacts.__init__, assemble.report_of
+    construct, unchecked, report_of = Contacts.__init__, Contacts.unchecked.__func__, assemble.report_of
 
     def count(record, *in_order, **columns):
         made.append(type(record))
         construct(record, *in_order, **columns)
+
+    def count_unchecked(record, columns):
+        made.append(record)
+        return unchecked(record, columns)
 
     def note(rows, *others):
         passed.append(rows)
@@ -66,6 +70,7 @@ def test_a_detect_builds_its_rows_once(removed, monkeypatch):
 
     for record in (Contacts, Pairs):
         monkeypatch.setattr(record, "__init__", count)
+        monkeypatch.setattr(record, "unchecked", classmethod(count_unchecked))
     monkeypatch.setattr("jostle.methods.wide_tree.detector.report_of", note)
     contacts = world.detect().contacts
     assert sorted(each.__name__ for each in made) == ["Contacts", "Pairs"]

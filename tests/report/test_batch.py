@@ -11,7 +11,7 @@ import jostle
 from jostle.geometry.pose import translation
 from jostle.interface.body_pairs import every_pair
 from jostle.kernels.handles import AddressTable
-from jostle.methods.wide_tree import nearest_search, pose_sets, search
+from jostle.methods.wide_tree import nearest_search, pose_sets, touch
 from jostle.report.assemble import NO_ROWS
 from jostle.report.batch import Batch
 from jostle.shapes import build
@@ -410,10 +410,10 @@ def test_the_lean_pair_calls_one_kernel(monkeypatch):
     pair = jostle.Pair(box(), box())
     far = translation((1.5, 0.2, 0.1))
     asked = []
-    for module, name in ((nearest_search, "search_nearest"), (search, "touching_faces")):
+    for module, name in ((nearest_search, "search_nearest"), (touch, "touch")):
         kernel = getattr(module, name)
         monkeypatch.setattr(module, name, lambda *given, kernel=kernel, name=name: (asked.append(name), kernel(*given))[1])
     pair.touches(None, far)
     pair.touches(None, far, clearance=0.6)
     pair.distance(None, far)
-    assert asked == ["touching_faces", "search_nearest", "search_nearest"]
+    assert asked == ["touch", "search_nearest", "search_nearest"]

@@ -323,9 +323,10 @@ def test_pairs_that_another_list_lacks():
     rng = np.random.default_rng(6)
     for one, other in ((0, 0), (0, 5), (5, 0), (9, 9), (20, 3), (30, 30)):
         first, second = Pairs.of(random_contacts(rng, one)), Pairs.of(random_contacts(rng, other))
-        missing = first.missing_from(second)
+        missing, gone = first.changes_since(second)
         assert list(missing) == sorted(set(first) - set(second))
-        assert len(first.missing_from(first)) == 0
+        assert list(gone) == sorted(set(second) - set(first))
+        assert [len(none) for none in first.changes_since(first)] == [0, 0]
         again = Pairs.of(random_contacts(np.random.default_rng(1), 20))
         assert again.same_as(Pairs.of(random_contacts(np.random.default_rng(1), 20)))
         for k, pair in enumerate(missing):

@@ -1,7 +1,8 @@
 """`jostle bench`: compare jostle with other libraries.
 
 `peers` measures the alternatives to jostle on the same meshes and poses. `robust` feeds jostle bad and extreme input on which some
-of them crash, hang or answer nonsense. `start` measures what imports and first answers cost.
+of them crash, hang or answer nonsense. `start` measures what imports and first answers cost, `threads` what two workers reach
+of two processes.
 """
 
 from __future__ import annotations
@@ -221,4 +222,29 @@ def start(rounds: Annotated[int, typer.Option(min=1, help="Fresh processes of ea
     print_machine(console, describe_machine())
     with progress_bar(console) as show:
         found = measure(rounds, lambda done, steps, what: show(done, what, steps))
+    console.print(as_markdown(found), highlight=False, markup=False)
+
+
+@bench.command()
+def threads(
+    task: Annotated[list[str] | None, typer.Option(help="Words of a task's name; may be repeated.", show_default=False)] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="Bursts of each kind.")] = 7,
+    quick: Annotated[bool, typer.Option("--quick", help="Small meshes: for a trial.")] = False,
+) -> None:
+    """Measure two workers against two processes: what share of their throughput they reach.
+
+    Wall time, interleaved bursts of half a second, medians; on a machine with nothing else to do.
+    """
+    from jostle.bench.machine import describe_machine
+    from jostle.bench.threads import TASKS, as_markdown, measure
+    from jostle.kernels.compile_setting import check_numba
+
+    chosen = [name for name in TASKS if task is None or any(words in name for words in task)]
+    if not chosen:
+        raise InputError(f"--task names no task; there are: {'; '.join(TASKS)}")
+    check_numba("measuring threads")
+    console = open_console()
+    print_machine(console, describe_machine())
+    with progress_bar(console) as show:
+        found = measure(rounds, quick, chosen, lambda done, steps, what: show(done, what, steps))
     console.print(as_markdown(found), highlight=False, markup=False)

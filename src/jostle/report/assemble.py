@@ -65,17 +65,16 @@ def labelled(rows: Rows, pairs: CandidatePairs, frame: Frame) -> tuple[Contacts,
     n = label_runs(rows.pair, rows.kind, rows.distance, pairs.body_a, pairs.body_b, body_a, body_b, a, b, kind, number, distance)
     if n < most:
         a, b, kind, number, distance = a[:n], b[:n], kind[:n], number[:n], distance[:n]
-    found = Pairs(body_a=a, body_b=b, kind=kind, rows=number, distance=distance)
-    return contacts_of(body_a, body_b, rows, frame), found
+    found = {"body_a": a, "body_b": b, "kind": kind, "rows": number, "distance": distance}
+    return contacts_of(body_a, body_b, rows, frame), Pairs.unchecked(found)
 
 
 def contacts_of(body_a: Ints, body_b: Ints, rows: Rows, frame: Frame) -> Contacts:
     """Return rows as contacts of these bodies, with geometry on first access."""
     _, face_a, face_b, kind, distance = rows
-    details = details_of_rows(frame, body_a, body_b, face_a, face_b, kind)
-    return Contacts(
-        body_a=body_a, body_b=body_b, face_a=face_a, face_b=face_b, kind=kind, distance=distance, _details=details
-    )  # fmt: skip
+    columns = {"body_a": body_a, "body_b": body_b, "face_a": face_a, "face_b": face_b, "kind": kind, "distance": distance}
+    columns["_details"] = details_of_rows(frame, body_a, body_b, face_a, face_b, kind)
+    return Contacts.unchecked(columns)
 
 
 def merged(one: Contacts, other: Contacts, frame: Frame) -> Contacts:

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -174,6 +174,16 @@ class Columns:
             if not self._known.issuperset(columns):
                 raise TypeError(f"{type(self).__name__} does not know {', '.join(sorted(columns.keys() - self._known))}")
             self.__dict__.update(columns)
+
+    @classmethod
+    def unchecked(cls, columns: dict[str, Any]) -> Self:
+        """Return the record of columns whose names are known to be right: 0.3 µs instead of 1.
+
+        It takes the dict over.
+        """
+        made = object.__new__(cls)
+        object.__setattr__(made, "__dict__", columns)
+        return made
 
     @property
     def kinds(self) -> list[Kind]:
@@ -376,9 +386,15 @@ class Pairs(Columns):
             chosen.__dict__[name] = column if name == "_names" else column[rows]
         return chosen
 
-    def missing_from(self, other: Pairs) -> Pairs:
-        """Return the pairs that `other` does not have."""
-        if self.same_as(other) or len(self) == 0:
+    def changes_since(self, before: Pairs) -> tuple[Pairs, Pairs]:
+        """Return the pairs that `before` does not have, and those that only it has."""
+        if self.same_as(before):
+            return _NO_PAIRS, _NO_PAIRS
+        return self._missing_from(before), before._missing_from(self)
+
+    def _missing_from(self, other: Pairs) -> Pairs:
+        """Return the pairs that `other`, which has other ones, does not have."""
+        if len(self) == 0:
             return _NO_PAIRS
         if len(other) == 0:
             return self

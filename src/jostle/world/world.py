@@ -748,7 +748,7 @@ class World:
         if not bodies.numbers_are_ids:
             pairs = replaced(pairs, body_a=ids[pairs.body_a], body_b=ids[pairs.body_b])
             contacts = replaced(contacts, body_a=ids[contacts.body_a], body_b=ids[contacts.body_b])
-        began, ended = pairs.missing_from(last), last.missing_from(pairs)
+        began, ended = pairs.changes_since(last)
         return replaced(found, pairs=pairs, contacts=contacts, began=began, ended=ended, names=names)
 
 

@@ -128,6 +128,8 @@ class WideTreeDetector:
         return batch_of(scene, poses, SetOptions(rows, clearance, solid, distance))
 
     def _deform(self, frame: Frame) -> None:
+        if not frame.bodies.deforming:
+            return
         deformed = [(self._deforming[int(frame.bodies.ids[body])], frame.vertices[body]) for body in frame.bodies.deforming]
         _follow([(tree, vertices) for tree, vertices in deformed if vertices is not tree.tree.vertices], frame.workers)
         changed: dict[int, Tree] = {}

@@ -67,7 +67,7 @@ def find_rows_parallel(
     work = WORKSPACES.take()
     work.start()
     if work.resume(forest, pairs, clearance, row_mode, ALONE if len(pairs.shape_a) < MANY else 1):
-        found = rows_in_order(work, len(pairs.shape_a)), work.counters()
+        found = rows_in_order(work, len(pairs.shape_a), clearance), work.counters()
         give_back(work)
         return found
     return _Deal(Search(forest, pairs, clearance, row_mode), work, workers).rows()
@@ -94,7 +94,7 @@ class _Deal:
     def rows(self) -> tuple[Rows, Counters]:
         """Return all rows of the search, and its tests."""
         first, count, has_split = self._first, len(self.search.pairs.shape_a), False
-        if self.search.row_mode == ALL and count - first <= FEW:
+        if self.search.row_mode == ALL and count - first < threads_for(self._workers):
             self._shares[0].split_pair()
             first += 1
         hands = [Hand(*portion) for portion in falling_portions(first, count, CHUNK if count > FEW else 1, self._workers)]

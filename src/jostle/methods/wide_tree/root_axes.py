@@ -1,7 +1,8 @@
 """Nine more axes for two roots: the cross products of the directions of their boxes.
 
-Two flat or long parts that nearly meet with their edges overlap on the six axes of their sides, and so do the nodes below them, down
-to the leaves. A cross axis of the roots tells many of them apart at once.
+Two flat or long parts that nearly meet with their edges overlap on the six axes of their sides, and so do the nodes below them,
+down to the leaves. A cross axis of the roots tells many of them apart at once. For nodes farther down, nine axes cost more than
+they cull (half as much time again, where pipes, discs and gears nearly meet).
 
 Let e be coordinate axis k of the frame of X's root and m = column j of the matrix from Y's into it. The axis e × m has two
 coordinates: -b along axis k + 1 and a along axis k + 2, where a and b are m's. Any axis is valid: a point of X and one of Y that
