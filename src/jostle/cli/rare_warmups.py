@@ -96,6 +96,9 @@ def _many_poses() -> None:
         world.add(_tetrahedron(shift))
     poses = np.broadcast_to(np.eye(4), (512, 2, 4, 4))
     assert world.detect_many(poses, rows="faces", workers=2).touching.all()  # on two threads, whose rows are joined
+    apart = poses[:1].copy()
+    apart[0, 1, 0, 3] = 5.0
+    assert world.detect_many(apart, distance=True).distance > 0.0
 
 
 @warms("solids inside each other")

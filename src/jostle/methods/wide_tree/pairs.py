@@ -61,7 +61,7 @@ def touching_faces(
     progress, pairs = work.progress, shape_a.shape[0]
     if progress.next_pair == START:
         _start(progress)
-    limit = _operations_of(progress) + operations
+    limit = progress.node_tests + EXACT_TEST * progress.triangle_tests + operations  # a node pair is one
     while progress.next_pair < pairs:
         k = progress.next_pair
         x = PlacedTree(open_tree(trees, as_int64(shape_a[k])), borrowed(poses[pose_a[k]]))
@@ -108,12 +108,6 @@ def _start_pair(work: PairWork) -> None:
     progress.query += 1
     progress.rows_of_pair = 0
     progress.height = _push(work.stack, 0, 0, 0)
-
-
-@kernel(forceinline=True)
-def _operations_of(progress: Progress) -> int:
-    """Return the operations so far; a node pair is one."""
-    return progress.node_tests + EXACT_TEST * progress.triangle_tests
 
 
 @kernel(forceinline=True)

@@ -25,44 +25,39 @@ from jostle.methods.wide_tree.relative_frame import FrameTransform, row_of
 ROOT = 0
 
 
-class CentredBox(NamedTuple):
-    """A box by its centre and half its sides."""
+class Interval(NamedTuple):
+    """An interval by its middle and half its length."""
 
-    centre: Vec3
-    half: Vec3
+    middle: float
+    half: float
 
 
 @kernel
 def are_apart_on_cross_axis(boxes_x: Any, boxes_y: Any, into_x: FrameTransform) -> bool:
     """Return whether a cross axis separates two roots, by their boxes in their own frames and the transform between these."""
-    x, y = _box_around(boxes_x), _box_around(boxes_y)
+    x = _interval(boxes_x, 0), _interval(boxes_x, 1), _interval(boxes_x, 2)
+    y = _interval(boxes_y, 0), _interval(boxes_y, 1), _interval(boxes_y, 2)
+    centre_y, half_y = Vec3(y[0].middle, y[1].middle, y[2].middle), Vec3(y[0].half, y[1].half, y[2].half)
     matrix, shift, padding = into_x.matrix, into_x.shift, as_float64(into_x.padding)
     for k in range(3):
         after, last = (k + 1) % 3, (k + 2) % 3
         row_after, row_last = row_of(matrix, after), row_of(matrix, last)
-        gap_after = dot(row_after, y.centre) + as_float64(shift[after]) - x.centre[after]
-        gap_last = dot(row_last, y.centre) + as_float64(shift[last]) - x.centre[last]
+        gap_after = dot(row_after, centre_y) + as_float64(shift[after]) - x[after].middle
+        gap_last = dot(row_last, centre_y) + as_float64(shift[last]) - x[last].middle
         for j in range(3):
             a, b = row_after[j], row_last[j]
-            reach = abs(a) * (x.half[last] + padding) + abs(b) * (x.half[after] + padding)
+            reach = abs(a) * (x[last].half + padding) + abs(b) * (x[after].half + padding)
             for q in range(3):
-                reach += abs(a * row_last[q] - b * row_after[q]) * y.half[q]
+                reach += abs(a * row_last[q] - b * row_after[q]) * half_y[q]
             if abs(a * gap_last - b * gap_after) > reach:
                 return True
     return False
 
 
 @kernel(forceinline=True)
-def _box_around(boxes: Any) -> CentredBox:
-    """Return the box around the eight of a root."""
-    x, y, z = _interval(boxes, 0), _interval(boxes, 1), _interval(boxes, 2)
-    return CentredBox(Vec3(x[0], y[0], z[0]), Vec3(x[1], y[1], z[1]))
-
-
-@kernel(forceinline=True)
-def _interval(boxes: Any, axis: int) -> tuple[float, float]:
-    """Return the middle of all boxes along an axis, and half their extent."""
+def _interval(boxes: Any, axis: int) -> Interval:
+    """Return the interval of the eight boxes of a root along an axis."""
     lower, upper = math.inf, -math.inf
     for lane in range(LANES * axis, LANES * axis + LANES):
         lower, upper = min(lower, as_float64(boxes[lane])), max(upper, as_float64(boxes[POINT_ROWS + lane]))
-    return 0.5 * (lower + upper), 0.5 * (upper - lower)
+    return Interval(0.5 * (lower + upper), 0.5 * (upper - lower))
