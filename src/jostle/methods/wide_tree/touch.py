@@ -5,6 +5,8 @@ A call with eight arrays and another one for the check of the poses take twice a
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from jostle import cast
@@ -48,10 +50,14 @@ def touch(question: Addresses, poses: Floats) -> int:
     asked = open_question(question)
     if not all_rigid(poses, asked.limits.tolerance, asked.limits.farthest):
         return NOT_RIGID
-    progress = open_work(asked.work).progress
+    trees: Any = asked.trees
+    first: Any = asked.first
+    second: Any = asked.second
+    work: Any = asked.work
+    progress = open_work(work).progress
     progress.next_pair = START
-    trees, first, second = asked.trees.reshape((2, len(asked.trees) // 2)), asked.first, asked.second
-    if touching_faces(trees, first, second, first, second, poses, 0.0, FIRST, OPERATIONS, asked.work) != DONE:
+    both = trees.reshape((2, len(trees) // 2))
+    if touching_faces(both, first, second, first, second, poses, 0.0, FIRST, OPERATIONS, work) != DONE:
         return UNFINISHED
     return TOUCHING if progress.rows > 0 else APART
 
