@@ -131,7 +131,8 @@ def test_boxes_of_solids():
     )
     used = np.array([True, False, True])
     bodies = SolidBodies(frame, used, used)
-    assert equal(boxes_into, (bodies.table, used), (np.empty((3, 6)),))
+    for unused_vertices in (used, ~used):
+        assert equal(boxes_into, (bodies.table, used, unused_vertices), (np.empty((3, 6)),))
 
 
 def test_the_context_ends_and_calls_may_come_later():

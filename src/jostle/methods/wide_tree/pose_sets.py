@@ -21,12 +21,14 @@ from jostle._types import Bools, Floats, Ints, Longs
 from jostle.broad_phase.body_volumes import LocalBoxes
 from jostle.geometry.aabb import world_boxes
 from jostle.geometry.contact_kind import NEAR
+from jostle.geometry.rigid import transform_into
 from jostle.interface.body_pairs import CandidatePairs
 from jostle.interface.frame import Bodies, Frame
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.cached_property import cached_property
 from jostle.kernels.jit import kernel
 from jostle.kernels.pool import map_chunks
+from jostle.kernels.scratch import Workspaces
 from jostle.methods.wide_tree.clearance import in_order, pairs_without
 from jostle.methods.wide_tree.nearest_search import NO_GAPS, NearList, NearQuestion, find_nearest_rows_parallel
 from jostle.methods.wide_tree.nearest_work import ANY_NEAR, NEAREST
@@ -155,14 +157,23 @@ class PosedPairs:
         a, b = self.pairs.pose_a[pairs], self.pairs.pose_b[pairs]
         return pairs[((lower[a] <= upper[b]) & (lower[b] <= upper[a])).all(axis=1)]
 
+    def vertices_of(self, pairs: Ints) -> int:
+        """Return the number of vertices of the bodies of some pairs, those of each pair anew."""
+        return int(self._vertices[self.pairs.pose_a[pairs]].sum() + self._vertices[self.pairs.pose_b[pairs]].sum())
+
+    @cached_property
+    def _vertices(self) -> Longs:
+        """The number of vertices of the body of each pose."""
+        return np.array([len(points) for points in self._scene.frame.vertices])[self.body]
+
     def pieces(self, pairs: Ints) -> list[Ints]:
         """Cut a list of pairs where their bodies have too many vertices."""
-        vertices = np.array([len(points) for points in self._scene.frame.vertices])[self.body]
+        vertices = self._vertices
         ends = np.cumsum(vertices[self.pairs.pose_a[pairs]] + vertices[self.pairs.pose_b[pairs]])
         return np.split(pairs, np.flatnonzero(np.diff(ends // VERTICES_AT_ONCE)) + 1) if len(pairs) else []
 
-    def as_frame(self, used: Ints) -> Frame:
-        """Return a frame in which body i is the one of pose used[i]."""
+    def as_frame(self, used: Ints, room: Floats) -> Frame:
+        """Return a frame in which body i is the one of pose used[i], with its world vertices in `room`."""
         frame, number = self._scene.frame, self.body[used].tolist()
         bodies = frame.bodies
         placed = Bodies(
@@ -171,8 +182,14 @@ class PosedPairs:
             meshes=tuple(bodies.meshes[body] for body in number),
             deformable=bodies.deformable[number],
         )
-        vertices = tuple(frame.vertices[body] for body in number)
-        return dataclasses.replace(Frame.at_rest(placed, self.poses[used]), vertices=vertices)
+        vertices, poses = tuple(frame.vertices[body] for body in number), read_only_view(self.poses[used])
+        world, start = {}, 0
+        for row, points in enumerate(vertices):
+            placed_points = room[start : start + len(points)]
+            transform_into(poses[row], points, placed_points)
+            world[row] = read_only_view(placed_points)
+            start += len(points)
+        return dataclasses.replace(Frame.at_rest(placed, poses), vertices=vertices, _world_vertices=world)
 
 
 @kernel
@@ -332,13 +349,18 @@ def _parts_inside(posed: PosedPairs, rows: Rows, sets: Bools, workers: int | Non
     """
     chosen: Ints = np.flatnonzero(np.repeat(sets, len(posed.numbers))).astype(np.int32)
     pieces = posed.pieces(posed.where_boxes_meet(chosen))
+    most = max((posed.vertices_of(pairs) for pairs in pieces), default=0)
+    # Memory that is new for each piece would be cleared by the system each time, which takes longer than the test.
+    rooms = Workspaces(lambda: np.empty((most, 3)))
 
     def inside(number: int, _: int) -> tuple[Rows, Ints]:
         pairs = pieces[number]
         used, place = np.unique(np.stack([posed.pairs.pose_a[pairs], posed.pairs.pose_b[pairs]]), return_inverse=True)
         body_a, body_b = place.reshape(2, -1).astype(np.int32)
         first, last = np.searchsorted(rows.pair, pairs), np.searchsorted(rows.pair, pairs, side="right")
-        solids = solid_rows(PairRows(body_a, body_b, first, last, rows.face_a, rows.face_b, rows.kind), posed.as_frame(used))
+        room = rooms.take()
+        solids = solid_rows(PairRows(body_a, body_b, first, last, rows.face_a, rows.face_b, rows.kind), posed.as_frame(used, room))
+        rooms.give_back(room)
         of_pair = pairs[solids.pair]
         return Rows(of_pair, solids.face_a, solids.face_b, solids.kind, np.zeros(len(of_pair))), pairs[solids.overlapping]
 

@@ -67,9 +67,11 @@ class SolidBodies:
         self.facts = BodyFacts(np.zeros(len(frame), bool), np.empty((len(frame), 6)))
         self.sides: dict[int, SheetSides] = {}
         self.most = 1
+        unused_vertices = np.zeros(len(frame), bool)
         for body in np.flatnonzero(used).tolist():
             self._add(frame, body, bool(touching[body]))
-        boxes_into(self.table, used, self.facts.boxes)
+            unused_vertices[body] = not frame.bodies.meshes[body].uses_every_vertex
+        boxes_into(self.table, used, unused_vertices, self.facts.boxes)
 
     def _add(self, frame: Frame, body: int, touching: bool) -> None:
         mesh, world = frame.bodies.meshes[body], frame.world_vertices(body)
@@ -102,15 +104,20 @@ def corners_of_face(body: SolidBody, face: int) -> Triangle:
 
 
 @kernel
-def boxes_into(table: Addresses, used: Bools, boxes: Floats) -> None:
-    """Write the boxes (n,6) of the used bodies' faces, lowest coordinates first."""
+def boxes_into(table: Addresses, used: Bools, unused_vertices: Bools, boxes: Floats) -> None:
+    """Write the boxes (n,6) of the used bodies' faces, lowest coordinates first.
+
+    unused_vertices (n,): whether a body has vertices that no face uses. Without them the box is that of its vertices, of which there
+    are a sixth as many as corners of faces.
+    """
     for i in range(table.shape[0]):
         if not used[i]:
             continue
         body = open_body(table, i)
         lower, upper = Vec3(np.inf, np.inf, np.inf), Vec3(-np.inf, -np.inf, -np.inf)
-        for side in range(len(body.faces)):
-            at = start_of(body, side)
+        by_faces = unused_vertices[i]
+        for k in range(len(body.faces) if by_faces else len(body.vertices) // 3):
+            at = start_of(body, k) if by_faces else point_from(body.vertices, 3 * k)
             lower = Vec3(min(lower.x, at.x), min(lower.y, at.y), min(lower.z, at.z))
             upper = Vec3(max(upper.x, at.x), max(upper.y, at.y), max(upper.z, at.z))
         write_point_from(boxes[i], 0, lower)
@@ -118,10 +125,12 @@ def boxes_into(table: Addresses, used: Bools, boxes: Floats) -> None:
 
 
 @in_columns(boxes_into)
-def _boxes_of_columns(table: Addresses, used: Bools, boxes: Floats) -> None:
+def _boxes_of_columns(table: Addresses, used: Bools, unused_vertices: Bools, boxes: Floats) -> None:
     for i in np.flatnonzero(used).tolist():
         body: Any = open_body(table, i)
-        points = np.asarray(body.vertices).reshape(-1, 3)[np.asarray(body.faces)]
+        points = np.asarray(body.vertices).reshape(-1, 3)
+        if unused_vertices[i]:
+            points = points[np.asarray(body.faces)]
         boxes[i, :3], boxes[i, 3:] = points.min(axis=0, initial=np.inf), points.max(axis=0, initial=-np.inf)
 
 
