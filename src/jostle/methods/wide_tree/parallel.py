@@ -35,7 +35,7 @@ from jostle.report.report import Counters
 
 ALONE = 3_000  # operations before threads are woken: 0.02 to 0.1 ms
 MANY = 1_000  # pairs for which threads are woken at once
-SOON = 250_000  # operations after which a pair is split, if threads are idle: 0.2 to 2 ms
+SOON = 400_000  # operations after twice as many of which a pair is split, if threads are idle: 0.3 to 3 ms
 HANDS = 16  # parts of the stack of a large pair
 FEW = 16  # pairs so few that the first one may well be large
 CHUNK = 16  # fewest pairs of a portion, of which each may take as long as SOON
