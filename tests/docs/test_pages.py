@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from jostle.shapes.build import icosphere
+from jostle.shapes.build import box, icosphere
 from jostle.shapes.save import save
-from tests.cli.test_cli import write_obj
 from tests.docs import run_pages
-from tests.tiny import box
 
 DOCS = Path(__file__).parents[2] / "docs"
 FOLDERS = ("start", "tasks", "choosing", "coming_from")
@@ -21,8 +19,9 @@ GROUPS = {name: sorted((DOCS / name).glob("*.md")) for name in FOLDERS} | {"faq"
 @pytest.mark.parametrize("group", GROUPS)
 def test_the_python_of_the_pages_runs(group, tmp_path):
     """One process for a folder: most of the time of a page would go into imports and loading compiled code."""
-    save(icosphere(1), tmp_path / "ball.stl")
-    write_obj(tmp_path / "wall.obj", box((-2, -2, -2), (2, 2, 0)))
+    ball, wall = icosphere(3), box((4, 4, 2))  # as the first page of the tutorial makes them
+    save(ball, tmp_path / "ball.stl")
+    save(wall.with_vertices(wall.vertices - (0, 0, 1)), tmp_path / "wall.obj")
     command = [sys.executable, "-W", "error", run_pages.__file__, tmp_path, *GROUPS[group]]
     environment = {**os.environ, "JOSTLE_QUIET": "1"}
     result = subprocess.run(command, env=environment, capture_output=True, text=True)
