@@ -42,6 +42,9 @@ def collide(
 ) -> Report:
     """Find which faces of two meshes touch.
 
+    Each call prepares both meshes anew, also `jostle.Mesh` objects. For a second question about the same meshes keep a
+    `World`, or a `Pair` for yes or no and distances: they prepare once.
+
     Parameters
     ----------
     a, b : jostle.Mesh, trimesh.Trimesh, (vertices, faces) or a path
@@ -73,7 +76,9 @@ def distance(
 ) -> Closest:
     """Return the distance between two surfaces; 0.0 if they touch.
 
-    The answer has the closest points, in world coordinates, and their faces.
+    The answer has the closest points, in world coordinates, and their faces. A mesh inside another is at a positive
+    distance from its surface; `collide(a, b, solid=True)` tells inside from outside. Each call prepares both meshes anew,
+    also `jostle.Mesh` objects; `World.distance` and `Pair.distance` keep what they prepared.
     """
     world = World(method)
     return world.distance(world.add(a, pose_a, "a"), world.add(b, pose_b, "b"))
@@ -91,6 +96,8 @@ def self_collide(
     **unknown: Never,
 ) -> Report:
     """Find which faces of one mesh touch each other.
+
+    Each call prepares the mesh anew; `World.detect(self_collision=True)` prepares it once.
 
     Parameters
     ----------
@@ -123,7 +130,8 @@ def first_contact(
 ) -> FirstContact:
     """Return when and where two moving meshes first touch.
 
-    The time is a fraction 0 … 1 of the motion, inf if they never touch.
+    The time is a fraction 0 … 1 of the motion, inf if they never touch. Each call prepares both meshes anew, also
+    `jostle.Mesh` objects; a kept `World("bounding_tree")` with `detect(motion=True)` prepares them once.
 
     Parameters
     ----------

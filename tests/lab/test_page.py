@@ -134,7 +134,7 @@ def test_methods_statuses_and_numbers_are_in_the_table(tmp_path, without_plots):
     first, second = (table for table in root.iter(f"{X}table") if table.get("class") == "measured")
     heads = [text_of(cell) for cell in first.find(f"{X}thead").iter(f"{X}th")]
     assert heads == [
-        "faces of a sphere", "method", "status", "median ms", "95 % ms", "max ms", "std. dev. ms", "prepare ms", "memory MiB",
+        "faces of a sphere", "method", "status", "median ms", "95 % ms", "max ms", "std. dev. ms", "prepare ms", "memory MB",
         "contacts", "missed", "extra", "answer",
     ]  # fmt: skip
     rows = [[text_of(cell) for cell in row] for row in first.find(f"{X}tbody")]

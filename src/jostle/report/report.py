@@ -344,7 +344,10 @@ class Pairs(Columns):
 
     @property
     def names(self) -> list[tuple[str, str]]:
-        """The names of both bodies of each pair; the id as text if a body has no name."""
+        """The names of both bodies of each pair, in order; the id as text if a body has no name.
+
+        `report.names[id]` is the name of one body, also for the columns `body_a` and `body_b` of rows.
+        """
         known = self._names or {}
         return [(known.get(a) or str(a), known.get(b) or str(b)) for a, b in self]
 

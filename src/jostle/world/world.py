@@ -463,7 +463,8 @@ class World:
     def in_collision(self) -> bool:
         """Return whether any two bodies touch, stopping at the first pair.
 
-        Does not count as a step.
+        Does not count as a step. Static bodies are not tested against each other: to ask about one body, mark the others
+        static. Bodies are surfaces: one inside another touches nothing (`detect(rows="any", solid=True)` finds it).
         """
         found: Report = self._answer("detect", ANY_PAIR)
         return len(found.pairs) > 0
@@ -478,6 +479,7 @@ class World:
         clearance: float = 0.0,
         solid: bool = False,
         distance: bool = False,
+        **unknown: Never,
     ) -> Batch:
         """Answer for many sets of poses in one call.
 
@@ -506,6 +508,8 @@ class World:
         >>> found = world.detect_many(grasps, bodies="gripper", clearance=0.002, solid=True)
         >>> grasps[~found.near]
         """
+        if unknown:
+            refuse_options(World.detect_many, unknown)
         if Serve.BATCH not in self._traits.serves:
             raise Unsupported(f"{self._method_name} does not serve batches (trait serves: no batch); choose another method")
         cast.as_choice(rows, ("any", "pairs", "faces"), "rows")
@@ -541,9 +545,11 @@ class World:
         return [body._row for body in chosen]
 
     def distance(self, a: Body | int | str, b: Body | int | str) -> Closest:
-        """Return the distance of two bodies, with closest points (world) and faces.
+        """Return the distance of the surfaces of two bodies, with closest points (world) and faces.
 
-        Does not count as a step.
+        Does not count as a step. The world keeps the prepared meshes, and begins at the faces that were closest in the
+        last call. A body inside another is at a positive distance from its surface; `detect(solid=True)` tells inside from
+        outside.
         """
         if Answer.DISTANCE not in self._traits.answers:
             raise Unsupported(f"{self._method_name} does not answer distance (trait answers); choose another method")

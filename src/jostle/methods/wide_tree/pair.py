@@ -25,6 +25,7 @@ _IDENTITY = np.eye(4)
 class Pair:
     """Two rigid meshes whose surfaces are tested for contact or measured many times.
 
+    Both meshes are prepared once, here. For faces, points, solids, deforming meshes or more than two bodies use a `World`.
     A pair belongs to one thread at a time; it holds its own scratch memory (1.3 MB, and as much for distances).
 
     Examples
