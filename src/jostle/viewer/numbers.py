@@ -35,7 +35,8 @@ def as_html(snapshot: Snapshot | None, timings: Timings, bodies: int, faces: int
         ("detection now", runs, ""),
         ("median", milliseconds(timings.median), ""),
         ("worst", milliseconds(timings.worst), ""),
-        ("bodies, faces", f"{bodies:,}, {faces:,}", ""),
+        ("bodies", f"{bodies:,}", ""),
+        ("their faces", f"{faces:,}", ""),
     ]
     if len(found.points) == MOST_ARROWS and found.face_pairs > MOST_ARROWS:
         note = f"{MOST_ARROWS:,} of {found.face_pairs:,} contacts drawn" + (f"; {note}" if note else "")
