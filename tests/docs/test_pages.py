@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from jostle import translation
 from jostle.shapes.build import box, icosphere
 from jostle.shapes.save import save
 from tests.docs import run_pages
@@ -21,7 +22,7 @@ def test_the_python_of_the_pages_runs(group, tmp_path):
     """One process for a folder: most of the time of a page would go into imports and loading compiled code."""
     ball, wall = icosphere(3), box((4, 4, 2))  # as the first page of the tutorial makes them
     save(ball, tmp_path / "ball.stl")
-    save(wall.with_vertices(wall.vertices - (0, 0, 1)), tmp_path / "wall.obj")
+    save(wall.moved(translation((0, 0, -1))), tmp_path / "wall.obj")
     command = [sys.executable, "-W", "error", run_pages.__file__, tmp_path, *GROUPS[group]]
     environment = {**os.environ, "JOSTLE_QUIET": "1"}
     result = subprocess.run(command, env=environment, capture_output=True, text=True)
