@@ -287,13 +287,11 @@ def test_the_methods_are_readable_in_a_narrow_window(monkeypatch, width, table):
             assert lines[lines.index(name) + 1] == f"    answers for: {semantics}"
 
 
-def test_the_table_of_methods_in_the_readme_is_that_of_the_traits():
-    from pathlib import Path
-
+def test_the_table_of_methods_in_the_documents_is_that_of_the_traits():
     from jostle.cli.methods import as_markdown
 
-    readme = (Path(__file__).parents[2] / "README.md").read_text()
-    assert as_markdown() in readme
+    page = Path(__file__).parents[2] / "docs" / "choosing" / "which_method.md"
+    assert as_markdown() in page.read_text(encoding="utf-8")
 
 
 def test_the_stored_table_of_methods_is_that_of_the_traits():
