@@ -29,6 +29,10 @@ from jostle.shapes import build
 PAGES = Path(__file__).resolve().parent / "choosing"
 POSES, ROUNDS, SECONDS = 120, 9, 1.5  # rounds end early once they took this long
 MARGIN = 0.05  # of clearances and separations; the bodies have about the size 1
+REACH = {
+    12: 1.35,
+    5120: 1.0,
+}  # by the number of faces: how far apart bodies of size 1 are on the path; about half of the poses touch
 BODIES = 100  # in the worlds of many
 clock = time.process_time_ns
 
@@ -52,13 +56,13 @@ class Call(NamedTuple):
     answers: int = 1
 
 
-def poses_of(size: float) -> np.ndarray:
+def poses_of(reach: float) -> np.ndarray:
     """Return poses of a body on a closed path around another one, in and out of contact."""
     turns = np.linspace(0.0, 2.0 * np.pi, POSES, endpoint=False)
     poses = []
     for turn in turns:
         towards = np.array([np.cos(turn), np.sin(turn), 0.4 * np.sin(2.0 * turn)])
-        away = size * (1.0 + 0.06 * np.sin(10.0 * turn)) * towards / np.linalg.norm(towards)
+        away = reach * (1.0 + 0.06 * np.sin(10.0 * turn)) * towards / np.linalg.norm(towards)
         poses.append(translation(away) @ rotation((0.3, 0.5, 1.0), 3.0 * turn))
     return np.array(poses)
 
@@ -276,7 +280,7 @@ def cost_of_the_clock() -> float:
 
 def time_call(call: Call, mesh: Mesh) -> Timed:
     """Return what a call costs, once it has been made for every pose."""
-    poses = poses_of(size_of(mesh))
+    poses = poses_of(REACH[len(mesh.faces)])
     ask, count = call.prepare(copy_of(mesh), poses), POSES if call.answers == 1 else 1
     taken: list[list[float]] = [[] for _ in range(count)]
     spent, own = 0.0, cost_of_the_clock()
@@ -296,7 +300,7 @@ def time_call(call: Call, mesh: Mesh) -> Timed:
 
 def time_first(call: Call, mesh: Mesh) -> float:
     """Return the microseconds until the first answer, from meshes that nothing was prepared for."""
-    poses, taken = poses_of(size_of(mesh)), []
+    poses, taken = poses_of(REACH[len(mesh.faces)]), []
     call.prepare(copy_of(build.icosphere(1, 0.5)), poses)(0)  # loads what is compiled
     for _ in range(ROUNDS):
         mesh = copy_of(mesh)
