@@ -1,7 +1,7 @@
 """Measure the tables of docs/choosing again and write them between the markers of the pages.
 
 python docs/measure_calls.py            # which_call.md and which_method.md, three minutes on one core
-python docs/measure_calls.py calls      # one of them; calls, first or methods
+python docs/measure_calls.py calls      # one of them; calls, first, methods or questions (which is made of methods)
 python docs/measure_calls.py --print    # to the terminal, no page is written
 
 CPU time of one thread. A call is timed pose by pose: the median over the rounds is the time of a pose, the median over the poses
@@ -29,10 +29,7 @@ from jostle.shapes import build
 PAGES = Path(__file__).resolve().parent / "choosing"
 POSES, ROUNDS, SECONDS = 120, 9, 1.5  # rounds end early once they took this long
 MARGIN = 0.05  # of clearances and separations; the bodies have about the size 1
-REACH = {
-    12: 1.35,
-    5120: 1.0,
-}  # by the number of faces: how far apart bodies of size 1 are on the path; about half of the poses touch
+REACH = {12: 1.35, 5120: 1.0}  # by faces: how far apart bodies of size 1 are on the path, so that half of the poses touch
 BODIES = 100  # in the worlds of many
 clock = time.process_time_ns
 
@@ -402,7 +399,84 @@ def methods() -> Iterator[str]:
         yield f"| {label} | {' | '.join(cells)} |"
 
 
-TABLES = {"calls": ("which_call.md", calls), "first": ("which_call.md", first), "methods": ("which_method.md", methods)}
+QUESTIONS = [  # question, methods, the row of what they cost, guarantee, page
+    (
+        "which faces touch, how near, how far apart; solids, self-collision, deforming bodies, thousands of poses",
+        "`wide_tree`, the default",
+        "`wide_tree`",
+        "exact, row by row",
+        "[the default engine](../wide_tree.md)",
+    ),
+    ("the same without compiled code", "`plain`", "`plain`", "exact, the same bytes", "[the first answer](../first_answer.md)"),
+    (
+        "when bodies first meet within a step, how far a step may go",
+        "`bounding_tree`, with `motion=True`",
+        "`bounding_tree`, `motion=True`",
+        "no contact is missed; a time may be early by up to 1e-4 of the step",
+        "[README](../../src/jostle/methods/bounding_tree/README.md)",
+    ),
+    (
+        "as much as possible by a deadline, also for deforming bodies",
+        "`monte_carlo`, with `budget=`",
+        "`monte_carlo`, `budget=jostle.Budget(seconds=0.002)`",
+        "every row is exact, rows may be missing; complete without a budget",
+        "[README](../../src/jostle/methods/monte_carlo/README.md)",
+    ),
+    (
+        "depth and forces for closed, rigid bodies at a steady rate",
+        "`voxmap`",
+        "`voxmap`",
+        "within a length that you choose",
+        "[haptic forces](../haptics.md)",
+    ),
+    (
+        "which features of convex bodies are closest",
+        "`closest_features`",
+        "`closest_features`",
+        "within 1e-6 of the size",
+        "[README](../../src/jostle/methods/closest_features/README.md)",
+    ),
+    (
+        "whether convex bodies touch, with a plane between those that do not",
+        "`separating_plane`",
+        "`separating_plane`",
+        "within 1e-6 of the size",
+        "[README](../../src/jostle/methods/separating_plane/README.md)",
+    ),
+    (
+        "overlap of closed bodies, from depth images",
+        "`image_space`",
+        "`image_space`",
+        "within a length; `conservative=True` never misses a contact",
+        "[README](../../src/jostle/methods/image_space/README.md)",
+    ),
+    (
+        "the same as `wide_tree` by an algorithm of a paper",
+        "`face_octree`; also `octree_update`, `edge_face`, `brute_force`",
+        "`face_octree`",
+        "exact",
+        "[the laboratory](../laboratory.md)",
+    ),
+]
+
+
+def questions() -> Iterator[str]:
+    """Yield the table of questions, with the costs that the page's table of methods has."""
+    page = (PAGES / "which_method.md").read_text(encoding="utf-8")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line.startswith("| `")]
+    costs = {row[0]: (row[1], row[4]) for row in rows if len(row) == 7}
+    yield "| you ask | method | guarantee | a frame, ms: polytopes; blobs | page |"
+    yield "|---|---|---|--:|---|"
+    for question, name, row, guarantee, link in QUESTIONS:
+        yield f"| {question} | {name} | {guarantee} | {'; '.join(costs[row])} | {link} |"
+
+
+TABLES = {
+    "calls": ("which_call.md", calls),
+    "first": ("which_call.md", first),
+    "methods": ("which_method.md", methods),
+    "questions": ("which_method.md", questions),
+}
 
 
 def write(page: Path, name: str, table: str) -> None:
