@@ -17,7 +17,7 @@ OURSELVES := $(PIP) --no-deps --no-build-isolation --editable .
 WARMUP := $(BIN)/jostle warmup
 PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal $(MEASURED)
 
-.PHONY: help install demo pictures test quick durations coverage lint types imports boundscheck plain without-numba wheel kernels kernels-installed compiled-wheel versions docs lock dependencies architecture fuzz clean
+.PHONY: help install demo pictures test quick durations coverage lint types imports boundscheck plain without-numba wheel kernels kernels-installed compiled-wheel versions docs reference lock dependencies architecture fuzz clean
 
 help:
 	@echo "make demo         install, then the tour: one scene through every method, a page with pictures, the viewer"
@@ -56,10 +56,9 @@ demo: $(VENV)/.installed
 	$(BIN)/jostle demo
 
 # The site, in out/site; open out/site/index.html, or serve it: python -m http.server --directory out/site --bind 127.0.0.1
-# It needs no network once it is built, and a warning ends the build.
+# It needs no network once it is built. A warning ends the build (without --quiet, which hides them from --strict, too).
 docs: $(VENV)/.installed-docs
-	$(BIN)/mkdocs build --strict --quiet
-	@ls -d out/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 # All pictures of docs/gallery.md, by the commands that stand there.
 pictures: $(VENV)/.installed
@@ -163,6 +162,10 @@ lock: $(BIN)/python
 # docs/architecture.md and its figure, from the layers and the docstrings.
 architecture: $(BIN)/python
 	$(BIN)/python docs/make_architecture.py
+
+# The table of docs/reference/index.md, from the public names.
+reference: $(VENV)/.installed-dev
+	$(BIN)/python docs/make_reference.py
 
 # docs/dependencies.md: what is installed, for what, under which licence.
 dependencies: $(VENV)/.installed-docs

@@ -34,7 +34,8 @@ def test_the_locks_agree_on_versions():
     demo, tests, documents = ({name: version for name, (version, _) in entries(lock).items()} for lock in LOCKS)
     assert demo.keys() <= tests.keys()
     assert {name: tests[name] for name in demo} == demo
-    assert {name: tests[name] for name in documents if name in tests} == {name: documents[name] for name in documents if name in tests}
+    shared = documents.keys() & tests.keys()
+    assert {name: tests[name] for name in shared} == {name: documents[name] for name in shared}
 
 
 @pytest.mark.parametrize("lock", LOCKS)

@@ -1,0 +1,50 @@
+"""Names in the reference as callers see them.
+
+`rows='faces'` instead of `rows=default('faces')`; no `**unknown`, which only refuses options, and no private fields. A
+field that has a comment on its line and no docstring gets the comment.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import griffe
+
+
+class Signatures(griffe.Extension):
+    """Corrects what was loaded, before pages are made of it."""
+
+    def on_package(self, *, pkg: griffe.Module, **kwargs: Any) -> None:
+        """Correct all functions and fields of a package."""
+        correct_members(pkg)
+
+
+def correct_members(owner: griffe.Module | griffe.Class) -> None:
+    """Correct the members of a module or a class, and theirs."""
+    for each in owner.members.values():
+        if isinstance(each, griffe.Alias):
+            continue
+        if isinstance(each, griffe.Function):
+            each.parameters = griffe.Parameters(*(own for own in each.parameters if shown(own.name)))
+            for own in each.parameters:
+                value = re.fullmatch(r"default\((.*)\)", str(own.default))
+                own.default = value[1] if value else own.default
+        elif isinstance(each, griffe.Module | griffe.Class):
+            correct_members(each)
+        elif isinstance(each, griffe.Attribute) and isinstance(owner, griffe.Class) and each.docstring is None:
+            each.docstring = comment_of(each)
+
+
+def shown(name: str) -> bool:
+    """Return whether callers may give a parameter."""
+    return name != "unknown" and not name.startswith("_")
+
+
+def comment_of(field: griffe.Attribute) -> griffe.Docstring | None:
+    """Return the comment on the line of a field as its docstring."""
+    found = re.search(r"  # (?!type:|fmt:|noqa)(.+)$", field.lines[-1]) if field.lines else None
+    if not found:
+        return None
+    sentence = found[1][:1].upper() + found[1][1:]
+    return griffe.Docstring(sentence if sentence.endswith(".") else sentence + ".", lineno=field.lineno, parent=field)
