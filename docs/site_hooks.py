@@ -256,7 +256,7 @@ def with_folders(nav: Any, pages: dict[str, Page]) -> Any:
     return nav
 
 
-def on_page_markdown(markdown: str, page: Any, **kwargs: Any) -> str:
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Return a page's Markdown as the site needs it."""
     path = page.file.src_uri
     return indented_lists(outside_code(plain_fences(markdown), lambda text: _links.rewritten(text, path)))

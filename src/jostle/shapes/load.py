@@ -69,6 +69,12 @@ def load(path: str | os.PathLike[str], units: str | None = None, name: str | Non
     -------
     Mesh
         For a glTF scene, all nodes in file order, in world coordinates; `World.from_scene` makes a body of each.
+
+    Examples
+    --------
+    >>> ball = jostle.load("ball.stl", units="mm")
+    >>> ball.name, ball.units, ball.is_closed
+    ('ball', 'mm', True)
     """
     return load_counted(path, units, name, limits)[0]
 

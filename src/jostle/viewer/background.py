@@ -110,8 +110,10 @@ def view(
 
     Examples
     --------
-    >>> viewer = jostle.view(world)
-    >>> viewer.close()
+    >>> world = jostle.World()
+    >>> ball = world.add("ball.stl", jostle.translation((0, 0, 0.9)), "ball")
+    >>> viewer = jostle.view(world)  # doctest: +SKIP
+    >>> viewer.close()  # doctest: +SKIP
     """
     if not isinstance(world, World):
         raise InputError(f"world is {cast.shown(world)}; pass a jostle.World")

@@ -65,6 +65,8 @@ __all__ = ["Body", "World"]
 class World:
     """A set of bodies and the method that finds which of them touch.
 
+    A world belongs to one thread at a time; several worlds may run in several threads. Docs: conventions.md.
+
     Parameters
     ----------
     method : str or Method, optional
@@ -76,7 +78,16 @@ class World:
     workers : int, optional
         Threads that `detect` may use for many body pairs; None for one per processor. The report does not depend on it.
 
-    A world belongs to one thread at a time; several worlds may run in several threads. Docs: conventions.md.
+    Examples
+    --------
+    >>> world = jostle.World()
+    >>> ball = world.add("ball.stl", jostle.translation((0, 0, 0.9)), "ball")
+    >>> wall = world.add("wall.obj", static=True, name="wall")
+    >>> world.detect().pairs.names
+    [('ball', 'wall')]
+    >>> ball.pose = jostle.translation((0, 0, 3))
+    >>> bool(world.detect())
+    False
     """
 
     def __init__(self, method: str | Method | None = None, *, units: str | None = None, workers: int | None = 1) -> None:
@@ -129,8 +140,12 @@ class World:
             Unique in the world; by default made from the mesh's name.
         deformable : bool
             Allow `body.vertices` to be set.
-        static, group, category, mask
-            Filters, see `Body`.
+        static : bool
+            Never test it against another static body.
+        group : int, optional
+            Bodies of one group are not tested against each other.
+        category, mask : int
+            Bits. A pair is tested when the category of each meets the mask of the other.
         """
         made = mesh_of(mesh, None if name is None else cast.as_text(name, "name"))
         roster = self._roster
@@ -340,6 +355,8 @@ class World:
     ) -> Report:
         """Find which faces touch now or, with `motion=True`, since the last detect.
 
+        A detect that raises changes nothing: the next motion still starts at the last successful detect.
+
         Parameters
         ----------
         query : Query, optional
@@ -377,8 +394,6 @@ class World:
             An option is unknown or has an invalid value, as in every call of jostle.
         Unsupported
             The world's method does not support an option (`jostle methods` lists what each supports).
-
-        A detect that raises changes nothing: the next motion still starts at the last successful detect.
         """
         if not (  # one chain: a loop over the ten takes 0.4 µs longer
             rows.__class__ is clearance.__class__ is solid.__class__ is self_collision.__class__  # type: ignore[comparison-overlap]
@@ -505,8 +520,12 @@ class World:
 
         Examples
         --------
-        >>> found = world.detect_many(grasps, bodies="gripper", clearance=0.002, solid=True)
-        >>> grasps[~found.near]
+        >>> world = jostle.World("wide_tree")
+        >>> ball, wall = world.add("ball.stl", name="ball"), world.add("wall.obj", static=True, name="wall")
+        >>> places = np.array([jostle.translation((0, 0, z)) for z in (0.5, 1.5, 2.5)])
+        >>> found = world.detect_many(places, bodies="ball", clearance=0.7)
+        >>> found.touching.tolist(), found.near.tolist()
+        ([True, False, False], [True, True, False])
         """
         if unknown:
             refuse_options(World.detect_many, unknown)

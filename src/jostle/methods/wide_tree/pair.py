@@ -30,10 +30,13 @@ class Pair:
 
     Examples
     --------
-    >>> pair = jostle.Pair("gripper.stl", "part.stl")
-    >>> pair.touches(pose_of_gripper, pose_of_part)
-    >>> pair.touches(pose_of_gripper, pose_of_part, clearance=0.002)
-    >>> pair.distance(pose_of_gripper, pose_of_part)
+    >>> pair = jostle.Pair("ball.stl", "wall.obj")
+    >>> pair.touches(jostle.translation((0, 0, 0.9)))
+    True
+    >>> pair.touches(jostle.translation((0, 0, 1.1)), clearance=0.2)
+    True
+    >>> round(pair.distance(jostle.translation((0, 0, 1.5))), 3)
+    0.5
     """
 
     def __init__(self, a: MeshLike, b: MeshLike, method: WideTree | None = None) -> None:
