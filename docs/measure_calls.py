@@ -419,7 +419,7 @@ QUESTIONS = [  # question, methods, the row of what they cost, guarantee, page
         "as much as possible by a deadline, also for deforming bodies",
         "`monte_carlo`, with `budget=`",
         "`monte_carlo`, `budget=jostle.Budget(seconds=0.002)`",
-        "every row is exact, rows may be missing; complete without a budget",
+        "every row is exact, rows may be missing; complete for rigid bodies without a budget",
         "[README](../../src/jostle/methods/monte_carlo/README.md)",
     ),
     (
