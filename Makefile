@@ -94,7 +94,7 @@ boundscheck: export NUMBA_BOUNDSCHECK = 1
 boundscheck: export NUMBA_OPT = 1
 boundscheck: $(VENV)/.installed-dev
 	$(WARMUP)
-	$(PYTEST) --one-in 5 -m "not long" --ignore=tests/cli --ignore=tests/lab --ignore=tests/bench --ignore=tests/viewer --ignore=tests/browser --ignore=tests/architecture --ignore=tests/fuzz \
+	$(PYTEST) --one-in 5 -m "not long" --ignore=tests/cli --ignore=tests/lab --ignore=tests/bench --ignore=tests/viewer --ignore=tests/browser --ignore=tests/architecture --ignore=tests/docs --ignore=tests/fuzz \
 	    --ignore=tests/test_examples.py --ignore=tests/test_interrupt.py --ignore=tests/test_adding_a_method.py \
 	    --ignore=tests/kernels/test_cache.py --ignore=tests/kernels/test_deferral.py --ignore=tests/kernels/test_progress.py
 
