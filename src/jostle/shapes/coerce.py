@@ -20,10 +20,11 @@ def mesh_of(value: MeshLike, name: str | None = None) -> Mesh:
         from jostle.shapes.load import load
 
         return load(value)
-    if isinstance(value, (tuple, list)) and len(value) == 2 and not any(_is_mesh(part) for part in value):
-        vertices, faces = value
-    elif cast.has(value, "vertices", "faces"):
-        vertices, faces = value.vertices, value.faces
+    given: Any = value
+    if isinstance(given, (tuple, list)) and len(given) == 2 and not any(_is_mesh(part) for part in given):
+        vertices, faces = given
+    elif cast.has(given, "vertices", "faces"):
+        vertices, faces = given.vertices, given.faces
     else:
         owner = "mesh" if name is None else f"body {name!r}: mesh"
         raise InputError(f"{owner} is a {type(value).__name__}; {_cure_for(value)}")
