@@ -23,6 +23,12 @@ CODE = re.compile(r"(`+)(?:(?!\1).)+?\1", re.DOTALL)
 LINK_END = re.compile(r"\]\(([^()\s]+)((?:\s+\"[^\"]*\")?)\)")
 ITEM = re.compile(r"( *)([-*+]|\d+\.)( +)(?=\S)")
 HOME = "index.md"
+# Which pages come first among the results of a search: those that tell what to do, then names, then all others.
+SEARCH_BOOSTS = (
+    (("start/", "tasks/", "choosing/", "faq.md"), 3.0),
+    (("reference/", "coming_from/", "conventions.md", "glossary.md"), 2.0),
+    (("changelog.md", "figures.md", "methods/", "dependencies.md", "contributing.md"), 0.3),
+)
 
 Page = tuple[str, str]  # the file of the repository that a page comes from, and its Markdown
 
@@ -251,12 +257,14 @@ def with_folders(nav: Any, pages: dict[str, Page]) -> Any:
     if isinstance(nav, dict):
         return {title: with_folders(value, pages) for title, value in nav.items()}
     if nav.endswith("/"):
-        found = [page for page in pages if page.startswith(nav)]
-        return sorted(found, key=lambda page: (not page.endswith("/index.md"), page))
+        found = sorted((page for page in pages if page.startswith(nav)), key=lambda page: (not page.endswith("/index.md"), page))
+        return [{posixpath.basename(page)[:-3]: page} if nav == "methods/" and "/index." not in page else page for page in found]
     return nav
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Return a page's Markdown as the site needs it."""
     path = page.file.src_uri
+    boost = next((boost for start, boost in SEARCH_BOOSTS if path.startswith(start)), 1.0)
+    page.meta.setdefault("search", {"boost": boost})
     return indented_lists(outside_code(plain_fences(markdown), lambda text: _links.rewritten(text, path)))

@@ -1,7 +1,7 @@
 """Names in the reference as callers see them.
 
 `rows='faces'` instead of `rows=default('faces')`; no `**unknown`, which only refuses options, and no private fields. A
-field that has a comment on its line and no docstring gets the comment.
+field that has a comment on its line and no docstring gets the comment. Pages that docstrings name become links.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import re
 from typing import Any
 
 import griffe
+
+PAGE = re.compile(r"`?\bdocs/(\w+)\.md`?")
 
 
 class Signatures(griffe.Extension):
@@ -25,6 +27,8 @@ def correct_members(owner: griffe.Module | griffe.Class) -> None:
     for each in owner.members.values():
         if isinstance(each, griffe.Alias):
             continue
+        if each.docstring:
+            each.docstring.value = PAGE.sub(r"[\1](../\1.md)", each.docstring.value)
         if isinstance(each, griffe.Function):
             each.parameters = griffe.Parameters(*(own for own in each.parameters if shown(own.name)))
             for own in each.parameters:
@@ -32,8 +36,9 @@ def correct_members(owner: griffe.Module | griffe.Class) -> None:
                 own.default = value[1] if value else own.default
         elif isinstance(each, griffe.Module | griffe.Class):
             correct_members(each)
-        elif isinstance(each, griffe.Attribute) and isinstance(owner, griffe.Class) and each.docstring is None:
-            each.docstring = comment_of(each)
+        elif isinstance(each, griffe.Attribute) and isinstance(owner, griffe.Class):
+            each.docstring = each.docstring or comment_of(each)
+            each.value = None if "field(" in str(each.value) else each.value
 
 
 def shown(name: str) -> bool:

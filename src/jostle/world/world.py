@@ -65,7 +65,8 @@ __all__ = ["Body", "World"]
 class World:
     """A set of bodies and the method that finds which of them touch.
 
-    A world belongs to one thread at a time; several worlds may run in several threads. Docs: conventions.md.
+    A world belongs to one thread at a time; several worlds may run in several threads. See also
+    docs/conventions.md.
 
     Parameters
     ----------
