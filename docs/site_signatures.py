@@ -1,7 +1,8 @@
 """Names in the reference as callers see them.
 
 `rows='faces'` instead of `rows=default('faces')`; no `**unknown`, which only refuses options, and no private fields. A
-field that has a comment on its line and no docstring gets the comment. Pages that docstrings name become links.
+field that has a comment on its line and no docstring gets the comment. Pages that docstrings name become
+links, and parameters that share a description get one each.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 import griffe
 
 PAGE = re.compile(r"`?\bdocs/(\w+)\.md`?")
+SHARED = re.compile(r"^(\w+(?:, \w+)+)( : .+)?\n((?:    .*\n?)+)", re.MULTILINE)  # parameters with one description
 
 
 class Signatures(griffe.Extension):
@@ -28,7 +30,7 @@ def correct_members(owner: griffe.Module | griffe.Class) -> None:
         if isinstance(each, griffe.Alias):
             continue
         if each.docstring:
-            each.docstring.value = PAGE.sub(r"[\1](../\1.md)", each.docstring.value)
+            each.docstring.value = PAGE.sub(r"[\1](../\1.md)", SHARED.sub(one_by_one, each.docstring.value))
         if isinstance(each, griffe.Function):
             each.parameters = griffe.Parameters(*(own for own in each.parameters if shown(own.name)))
             for own in each.parameters:
@@ -39,6 +41,11 @@ def correct_members(owner: griffe.Module | griffe.Class) -> None:
         elif isinstance(each, griffe.Attribute) and isinstance(owner, griffe.Class):
             each.docstring = each.docstring or comment_of(each)
             each.value = None if "field(" in str(each.value) else each.value
+
+
+def one_by_one(entry: re.Match[str]) -> str:
+    """Return parameters with one description as an entry each: otherwise all get type and default of the first."""
+    return "".join(f"{name}{entry[2] or ''}\n{entry[3].rstrip()}\n" for name in entry[1].split(", "))
 
 
 def shown(name: str) -> bool:
