@@ -35,7 +35,8 @@ def check(
 ) -> None:
     """Check whether two mesh files touch.
 
-    Meshes are surfaces: one inside the other is free, unless --solid is given. A glTF or GLB file is one mesh here, of all its nodes. In Python, World.from_scene makes a body of each node.
+    Meshes are surfaces: one inside the other is free, unless --solid is given. A glTF or GLB file is one mesh here, of all
+    its nodes. In Python, World.from_scene makes a body of each node.
 
     Exit status: 0 free, 1 they touch, cross, overlap, contain each other or are closer than the clearance, 2 bad input.
     """
