@@ -35,8 +35,9 @@ def check(
 ) -> None:
     """Check whether two mesh files touch.
 
-    Meshes are surfaces: one inside the other is free, unless --solid is given. A glTF or GLB file is one mesh here, of all
-    its nodes. In Python, World.from_scene makes a body of each node.
+    Meshes are surfaces: one inside the other is free, unless --solid is given.
+
+    All nodes of a glTF or GLB file are one mesh here; jostle.World.from_scene makes a body of each.
 
     Exit status: 0 free, 1 they touch, cross, overlap, contain each other or are closer than the clearance, 2 bad input.
     """
