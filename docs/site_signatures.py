@@ -38,7 +38,7 @@ def correct_members(owner: griffe.Module | griffe.Class) -> None:
                 own.default = value[1] if value else own.default
         elif isinstance(each, griffe.Module | griffe.Class):
             correct_members(each)
-        elif isinstance(each, griffe.Attribute) and isinstance(owner, griffe.Class):
+        elif isinstance(each, griffe.Attribute):
             each.docstring = each.docstring or comment_of(each)
             each.value = None if "field(" in str(each.value) else each.value
 
@@ -54,7 +54,7 @@ def shown(name: str) -> bool:
 
 
 def comment_of(field: griffe.Attribute) -> griffe.Docstring | None:
-    """Return the comment on the line of a field as its docstring."""
+    """Return the comment on the line of a field or a constant as its docstring."""
     found = re.search(r"  # (?!type:|fmt:|noqa)(.+)$", field.lines[-1]) if field.lines else None
     if not found:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import re
 import runpy
@@ -15,6 +16,7 @@ import pytest
 import jostle
 from jostle.shapes import build
 from jostle.shapes.save import save
+from tests.docs import run_pages
 
 ROOT = Path(__file__).parents[2]
 made = runpy.run_path(str(ROOT / "docs" / "make_reference.py"))
@@ -79,16 +81,55 @@ def test_no_section_of_a_docstring_swallows_a_paragraph():
                 assert all(re.fullmatch(r"[\w, ]+( : .+)?", line) for line in entries), f"{name}, {title}: {entries}"
 
 
+def home_of(path: str) -> object:
+    """Return what a full name names."""
+    module, _, name = path.rpartition(".")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        try:
+            return getattr(importlib.import_module(module), name)
+        except (ImportError, AttributeError):
+            return importlib.import_module(path)
+
+
+@pytest.mark.small
+def test_what_pages_and_examples_import_is_shown():
+    """docs/stability.md calls it public."""
+    shown = []
+    for page in PAGES:
+        for name, options in re.findall(r"^::: (\S+)$((?:\n    .*)*)", page.read_text("utf-8"), re.MULTILINE):
+            members = re.search(r"members:\s+\[([^\]]+)\]", options)
+            shown.append(home_of(name))
+            shown += [home_of(f"{name}.{member.strip()}") for member in members[1].split(",")] if members else []
+    files = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").glob("*.py"), ROOT / "README.md"]
+    text = "\n".join(file.read_text("utf-8") for file in files)
+    named = {
+        f"{module}.{name.strip().partition(' as ')[0]}"
+        for module, names in re.findall(r"^from (jostle[\w.]*) import \(?([\w, ]+)", text, re.MULTILINE)
+        for name in filter(None, map(str.strip, names.split(",")))
+    }
+    assert len(named) > 20
+    missing = {name for name in named if not any(home_of(name) is each for each in shown)}
+    assert missing <= {"jostle.scenes", "jostle.fitting"} | {f"jostle.{name}" for name in dir(jostle)}
+
+
 @pytest.fixture
 def folder(tmp_path):
     """A folder with the files that examples load: a ball of radius 1, and a wall whose top is at z = 0."""
-    save(build.icosphere(2), tmp_path / "ball.stl")
+    save(build.icosphere(3), tmp_path / "ball.stl")
     save(build.box((4, 4, 2)).moved(jostle.translation((0, 0, -1))), tmp_path / "wall.obj")
     return tmp_path
 
 
 def run_examples(folder: Path, names: list[str]) -> None:
     done = subprocess.run([sys.executable, "-c", RUN, *names], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_python_of_the_pages_runs(folder):
+    """Those of the home page and of the reference; tests/docs/test_pages.py runs the others."""
+    pages = [page for page in (ROOT / "docs" / "index.md", *PAGES) if "```python" in page.read_text("utf-8")]
+    done = subprocess.run([sys.executable, "-W", "error", run_pages.__file__, folder, *pages], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
