@@ -2,7 +2,7 @@
 
 `rows='faces'` instead of `rows=default('faces')`; no `**unknown`, which only refuses options, and no private fields. A
 field that has a comment on its line and no docstring gets the comment. Pages that docstrings name become
-links, and parameters that share a description get one each.
+links, parameters that share a description get one each, and a cached property is a field.
 """
 
 from __future__ import annotations
@@ -26,9 +26,11 @@ class Signatures(griffe.Extension):
 
 def correct_members(owner: griffe.Module | griffe.Class) -> None:
     """Correct the members of a module or a class, and theirs."""
-    for each in owner.members.values():
+    for name, each in list(owner.members.items()):
         if isinstance(each, griffe.Alias):
             continue
+        if isinstance(each, griffe.Function) and any(str(own.value) == "cached_property" for own in each.decorators):
+            each = owner.members[name] = read_as_field(each)
         if each.docstring:
             each.docstring.value = PAGE.sub(r"[\1](../\1.md)", SHARED.sub(one_by_one, each.docstring.value))
         if isinstance(each, griffe.Function):
@@ -41,6 +43,15 @@ def correct_members(owner: griffe.Module | griffe.Class) -> None:
         elif isinstance(each, griffe.Attribute):
             each.docstring = each.docstring or comment_of(each)
             each.value = None if "field(" in str(each.value) else each.value
+
+
+def read_as_field(method: griffe.Function) -> griffe.Attribute:
+    """Return a cached property as what it is to callers: jostle has its own, which griffe takes for a method."""
+    field = griffe.Attribute(
+        method.name, annotation=method.returns, lineno=method.lineno, endlineno=method.endlineno, parent=method.parent
+    )
+    field.docstring = method.docstring
+    return field
 
 
 def one_by_one(entry: re.Match[str]) -> str:

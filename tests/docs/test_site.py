@@ -101,7 +101,10 @@ def test_every_public_name_has_its_anchor(site):
     text = "".join(page.read_text("utf-8") for page in (site / "reference").glob("*.html"))
     anchors = set(re.findall(r'id="(jostle\.[\w.]+)"', text))
     assert {f"jostle.{name}" for name in dir(jostle)} <= anchors
-    assert "default(" not in re.sub(r"<[^>]+>", "", text), "a signature shows how a default is made"
+    words = re.sub(r"<[^>]+>", "", text)
+    assert "is_closed: bool" in words
+    assert "is_closed()" not in words, "a property is shown as a method"
+    assert "default(" not in words, "a signature shows how a default is made"
 
 
 # ---------------------------------------------------------------------- the hooks
