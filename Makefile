@@ -7,6 +7,7 @@ BIN := $(VENV)/bin
 # A run with other versions names lock files of its own: make test LOCK=oldest.lock
 LOCK ?= requirements.lock
 DEMO_LOCK ?= requirements-demo.lock
+DOCS_LOCK := requirements-docs.lock
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install --quiet
 # Dependencies first, each file compared with its hash; then jostle itself, built by the locked hatchling and without asking for more.
 FROM_LOCK := $(PIP) --require-hashes --requirement
@@ -16,13 +17,14 @@ OURSELVES := $(PIP) --no-deps --no-build-isolation --editable .
 WARMUP := $(BIN)/jostle warmup
 PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal $(MEASURED)
 
-.PHONY: help install demo pictures test quick durations coverage lint types imports boundscheck plain without-numba wheel kernels kernels-installed compiled-wheel versions lock dependencies architecture fuzz clean
+.PHONY: help install demo pictures test quick durations coverage lint types imports boundscheck plain without-numba wheel kernels kernels-installed compiled-wheel versions docs reference lock dependencies architecture fuzz clean
 
 help:
 	@echo "make demo         install, then the tour: one scene through every method, a page with pictures, the viewer"
 	@echo "make test         install, then run the whole test suite"
 	@echo "make quick        under a minute, for the edit loop: one case of every quick test"
 	@echo "make durations    run it and record the slow tests, which make quick leaves out"
+	@echo "make docs         build the documentation site into out/site, with warnings as errors"
 	@echo "make pictures     make the pictures of docs/gallery.md again"
 	@echo "make install      set up .venv only"
 	@echo "make lint types imports boundscheck plain without-numba compiled-wheel wheel   the extra passes of continuous integration"
@@ -43,10 +45,20 @@ $(VENV)/.installed-dev: $(BIN)/python pyproject.toml $(LOCK)
 	$(OURSELVES)
 	@touch $@
 
+# What the site needs is in a lock file of its own, in the versions of requirements.lock where both have a package.
+$(VENV)/.installed-docs: $(VENV)/.installed-dev $(DOCS_LOCK)
+	$(FROM_LOCK) $(DOCS_LOCK)
+	@touch $@
+
 install: $(VENV)/.installed
 
 demo: $(VENV)/.installed
 	$(BIN)/jostle demo
+
+# The site, in out/site; open out/site/index.html, or serve it: python -m http.server --directory out/site --bind 127.0.0.1
+# It needs no network once it is built. A warning ends the build (without --quiet, which hides them from --strict, too).
+docs: $(VENV)/.installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 # All pictures of docs/gallery.md, by the commands that stand there.
 pictures: $(VENV)/.installed
@@ -82,7 +94,7 @@ boundscheck: export NUMBA_BOUNDSCHECK = 1
 boundscheck: export NUMBA_OPT = 1
 boundscheck: $(VENV)/.installed-dev
 	$(WARMUP)
-	$(PYTEST) --one-in 5 -m "not long" --ignore=tests/cli --ignore=tests/lab --ignore=tests/bench --ignore=tests/viewer --ignore=tests/browser --ignore=tests/architecture --ignore=tests/fuzz \
+	$(PYTEST) --one-in 5 -m "not long" --ignore=tests/cli --ignore=tests/lab --ignore=tests/bench --ignore=tests/viewer --ignore=tests/browser --ignore=tests/architecture --ignore=tests/docs --ignore=tests/fuzz \
 	    --ignore=tests/test_examples.py --ignore=tests/test_interrupt.py --ignore=tests/test_adding_a_method.py \
 	    --ignore=tests/kernels/test_cache.py --ignore=tests/kernels/test_deferral.py --ignore=tests/kernels/test_progress.py
 
@@ -134,6 +146,7 @@ kernels: $(VENV)/.installed-dev
 kernels-installed: kernels
 	$(PIP) --no-deps --no-index --find-links dist --force-reinstall jostle-kernels
 
+# Pins hold for every Python that jostle supports: markers of the requirements, which are for one of them, are left out.
 # Pins stay where they are unless UPGRADE=--upgrade; hashes of all files that the registry has for a version, for every platform.
 LOCKED := $(VENV)/lock/bin/pip-compile --quiet $(UPGRADE) --generate-hashes --allow-unsafe --strip-extras --no-header --no-annotate \
     --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options
@@ -142,13 +155,20 @@ lock: $(BIN)/python
 	$(VENV)/lock/bin/pip install --quiet pip-tools
 	$(LOCKED) --extra lab --extra viewer --build-deps-for editable --output-file requirements-demo.lock pyproject.toml
 	$(LOCKED) --extra lab --extra viewer --extra gpu --extra dev --build-deps-for editable --output-file requirements.lock pyproject.toml
+	$(LOCKED) --extra docs --constraint requirements.lock --output-file $(DOCS_LOCK) pyproject.toml
+	sed -i.bak -E 's/^([^ ]+==[^ ]+) ; python_version[^\\]*/\1 /' requirements-demo.lock requirements.lock $(DOCS_LOCK)
+	rm -f requirements-demo.lock.bak requirements.lock.bak $(DOCS_LOCK).bak
 
 # docs/architecture.md and its figure, from the layers and the docstrings.
 architecture: $(BIN)/python
 	$(BIN)/python docs/make_architecture.py
 
+# The table of docs/reference/index.md, from the public names.
+reference: $(VENV)/.installed-dev
+	$(BIN)/python docs/make_reference.py
+
 # docs/dependencies.md: what is installed, for what, under which licence.
-dependencies: $(VENV)/.installed-dev
+dependencies: $(VENV)/.installed-docs
 	$(BIN)/python docs/make_dependencies.py
 
 clean:

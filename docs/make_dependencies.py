@@ -8,16 +8,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "dependencies.md"
-LOCKS = {"requirements-demo.lock": "commands", "requirements.lock": "tests"}
+LOCKS = {"requirements-demo.lock": "commands", "requirements.lock": "tests", "requirements-docs.lock": "documents"}
 
 HEAD = """# Dependencies and their licences
 
-Everything that `make demo` and `make test` install, made by `make dependencies` from the lock files and from what the packages say
-of themselves. *Commands* is what the library, its commands and the viewer need; *tests* is needed only to work on jostle.
+Everything that `make demo`, `make test` and `make docs` install, made by `make dependencies` from the lock files and
+from what the packages say of themselves. *Commands* is what the library, its commands and the viewer need; *tests* is
+needed only to work on jostle, *documents* only to build this site and to run the notebooks.
 
 - Lock files carry the hash of every file (`pip install --require-hashes`); `make lock` resolves them again.
-- Nothing is fetched at run time: jostle opens no connections. The tour requests the page that it has just opened on this machine,
-  once.
+- Nothing is fetched at run time: jostle opens no connections. The tour requests the page that it has just opened on
+  this machine, once.
 - The peers of `jostle bench` (extra `bench`) are not locked: choose their versions yourself.
 
 | package | version | licence | needed for | asked for by |

@@ -1,5 +1,5 @@
 """Make the pictures of the documents again (`make pictures`): every command of docs/gallery.md as it stands there, then a shuttle
-that is stuck in a horseshoe, and the page of the viewer, where there is a browser.
+that is stuck in a horseshoe, the worlds of the tutorial, and the page of the viewer, where there is a browser.
 
 python docs/make_pictures.py            # all of them
 python docs/make_pictures.py voxmap     # those whose command, or whose name, has this word
@@ -7,12 +7,16 @@ python docs/make_pictures.py voxmap     # those whose command, or whose name, ha
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import re
 import shlex
 import shutil
 import sys
+import tempfile
 from pathlib import Path
+from typing import Any
 
 DOCS = Path(__file__).resolve().parent
 PICTURES = DOCS / "pictures"
@@ -70,6 +74,49 @@ def turned_boxes(file: Path) -> None:
     write_png(file, np.concatenate([picture_of(world, report, look, overlay) for overlay in shown], axis=1))
 
 
+def of_tutorial(file: Path) -> None:
+    """Draw what the page of the tutorial with the same name leaves behind; its Python is run as it stands there.
+
+    Faces of the balls are marked, not the two large ones of the wall's top.
+    """
+    import numpy as np
+
+    import jostle
+    from jostle.cli.app import app
+    from jostle.render import save_picture
+    from jostle.render.camera import Camera
+
+    with tempfile.TemporaryDirectory() as work, contextlib.chdir(work):
+        names: dict[str, Any] = {"__name__": "__main__"}
+        for page in dict.fromkeys(["tutorial_1", file.stem]):
+            text = (DOCS / "start" / f"{page}.md").read_text(encoding="utf-8")
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec("".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL)), names)
+        if file.stem == "tutorial_6":
+            app(["shot", "soft.npz", "--out", str(file), "--size", "400x300", "--see-through", "bodies"], standalone_mode=False)
+            return
+        world, clearance = names.get("world", jostle.World()), 0.05 if file.stem == "tutorial_3" else 0.0
+        if file.stem == "tutorial_1":
+            world.add("ball.stl", jostle.translation((0.0, 0.0, 0.9)))
+            world.add("wall.obj", name="wall")
+        if file.stem == "tutorial_2":
+            world.ignore("blue", "wall", False)
+        if file.stem == "tutorial_4":
+            for pose in (names["start"], names["end"]):
+                world.add("ball.stl", pose)
+        if file.stem == "tutorial_5":
+            names["squeeze"](world["ball"], names["STEPS"] // 2)
+        report = world.detect(clearance=clearance)
+        marked = [[] if body.name == "wall" else report.faces_of(body) for body in world]
+        meshes = [body.mesh.with_vertices(body.world_vertices) for body in world]
+        tall = file.stem == "tutorial_4"
+        size = {"width": 400, "height": 480} if tall else {"width": 560, "height": 380}
+        towards = (0.0, 1.0, -0.25) if tall else (-0.4, 1.0, -0.45)
+        camera = Camera.framing(np.concatenate([mesh.vertices for mesh in meshes]), towards, **size)
+        near = {"near" if clearance else "highlight": marked}
+        save_picture(file, meshes, camera=camera, see_through="marked", ground=not tall, **near)
+
+
 def viewer_page(file: Path) -> None:
     """The scene of the tour in the viewer, in its last frame, as chromium shows it; told and left out where there is none."""
     chromium = os.environ.get("JOSTLE_CHROMIUM") or shutil.which("chromium")
@@ -113,7 +160,12 @@ def viewer_page(file: Path) -> None:
     server.stop()
 
 
-OWN = {"demo.png": stuck_shuttle, "turned_boxes.png": turned_boxes, "viewer.png": viewer_page}
+OWN = {
+    "demo.png": stuck_shuttle,
+    "turned_boxes.png": turned_boxes,
+    **dict.fromkeys([*(f"tutorial_{step}.png" for step in range(1, 6)), "tutorial_6.gif"], of_tutorial),
+    "viewer.png": viewer_page,
+}
 
 
 def main() -> None:

@@ -1,4 +1,6 @@
-"""Install the built wheels in a fresh environment and run all that the README shows: examples, commands, Python.
+"""Install the built wheels in a fresh environment and run what the documents show: examples, commands, Python.
+
+The Python is that of the README and the tutorial, the commands are those of docs/commands.md.
 
     python release/try_installed.py compiled          with the wheel of kernels: all of it runs, and nothing is compiled
     python release/try_installed.py without-numba     all of it runs, or is refused with the cure; SERVED must run
@@ -34,7 +36,10 @@ SECONDS = 300.0
 CURE = "pip install numba"
 SERVED = {
     *(
-        "README 1",
+        "README.md",
+        "tutorial_1.md",
+        "tutorial_2.md",
+        "tutorial_3.md",
         "01_two_files.py",
         "--help",
         "--version",
@@ -124,14 +129,15 @@ class Outcome:
 
 
 def trials(scripts: Path) -> Iterator[Trial]:
-    """Yield what the README shows and lists, and a check by each method."""
+    """Yield what the README, the tutorial and docs/commands.md show, and a check by each method."""
     python, jostle = str(scripts / "python"), str(scripts / "jostle")
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    for number, block in enumerate(re.findall(r"```python\n(.*?)```", readme, re.DOTALL), 1):
-        yield Trial(f"README {number}", (python, "-c", block))
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs" / "start").glob("tutorial_*.md"))):
+        blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+        yield Trial(page.name, (python, "-c", "\n".join(blocks)))
+    commands = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
     for path in sorted((ROOT / "examples").glob("*.py")):
         yield Trial(path.name, (python, str(path)))
-    lines = [line.partition("#")[0].split(None, 1)[1] for line in readme.splitlines() if line.startswith("jostle ")]
+    lines = [line.partition("#")[0].split(None, 1)[1] for line in commands.splitlines() if line.startswith("jostle ")]
     lines += [f"check A.stl B.obj --method {name}" for name in METHODS]
     lines += ["--help", "--version", "cache --clear", "lab list", "check A.stl B.obj --picture x.png"]
     shorter = {"bench peers": " --quick", "lab run": " --quick", "sim": " --frames 20", "demo": " --frames 3", "view": " --port 0"}
@@ -141,7 +147,7 @@ def trials(scripts: Path) -> Iterator[Trial]:
 
 
 def write_files(folder: Path) -> None:
-    """Write the files that the README names: two boxes in several formats, and both in one."""
+    """Write the files that the documents name: two boxes in several formats, and both in one."""
     corners = [(k & 1, k >> 1 & 1, k >> 2 & 1) for k in range(8)]
     vertices = "".join(f"v {x} {y} {z}\n" for x, y, z in corners)
     box = vertices + "".join(f"f {a + 1} {b + 1} {c + 1}\n" for a, b, c in BOX_FACES)
@@ -218,7 +224,7 @@ def fresh_environment(folder: Path, kind: str) -> Path:
 
 def main() -> None:
     """Try everything in a fresh environment; the exit status is 1 if anything is not as it should be."""
-    parser = argparse.ArgumentParser(description="Run all that the README shows in a fresh environment.")
+    parser = argparse.ArgumentParser(description="Run what the documents show in a fresh environment.")
     parser.add_argument("kind", choices=["compiled", "without-numba"])
     parser.add_argument("--only", default="", help="only what has this in its name")
     options = parser.parse_args()

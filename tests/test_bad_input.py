@@ -51,6 +51,56 @@ def test_bad_meshes_are_refused_and_the_world_is_unchanged(vertices, faces, mess
     assert world.add(box()).id == 1
 
 
+class Like:
+    """A value with the attributes of another library's class."""
+
+    def __init__(self, *names):
+        for name in names:
+            setattr(self, name, [])
+
+
+NO_MESHES = [
+    ("a trimesh.Scene", Like("geometry", "graph"), r"pass scene\.to_mesh\(\) for all of it as one body, or add one body per node"),
+    ("a trimesh.PointCloud", Like("vertices"), "it has no faces; points without faces are not served"),
+    ("points", VERTICES, "it has no faces; points without faces are not served"),
+    ("no faces", (VERTICES, np.empty((0, 3), int)), "at least one face: points without faces are not served"),
+    ("an open3d mesh", Like("vertices", "triangles"), r"numpy\.asarray\(mesh\.triangles\)"),
+    ("two meshes", [box(), box()], "pass one mesh; in a World each mesh is a body"),
+    ("two files", ["a.stl", "b.stl"], "pass one mesh"),
+    ("three meshes", (box(), box(), box()), "pass one mesh"),
+    ("None", None, r"mesh is a NoneType; pass a jostle\.Mesh, a trimesh\.Trimesh"),
+    ("a number", 3, r"mesh is a int; pass a jostle\.Mesh"),
+]
+
+
+@pytest.mark.small
+@pytest.mark.parametrize(("value", "message"), [case[1:] for case in NO_MESHES], ids=[case[0] for case in NO_MESHES])
+def test_what_is_no_mesh_is_refused_with_the_cure(value, message):
+    with pytest.raises(jostle.InputError, match=message) as caught:
+        jostle.World().add(value, name="bunny")
+    assert "'bunny'" in str(caught.value)
+
+
+@pytest.mark.small
+def test_the_cures_for_objects_of_trimesh_work():
+    import trimesh
+
+    scene = trimesh.Scene([trimesh.creation.box(), trimesh.creation.icosphere()])
+    with pytest.raises(jostle.InputError, match=r"mesh is a Scene; pass scene\.to_mesh\(\)"):
+        jostle.World().add(scene)
+    with pytest.raises(jostle.InputError, match="mesh is a PointCloud; it has no faces"):
+        jostle.World().add(trimesh.PointCloud(VERTICES))
+    assert len(jostle.World().add(scene.to_mesh()).mesh.faces) == 12 + 1280
+
+
+@pytest.mark.small
+def test_batches_list_what_they_take():
+    world = jostle.World()
+    world.add(box())
+    with pytest.raises(jostle.InputError, match="detect_many does not know 'budget'; it takes bodies, clearance, distance, solid"):
+        world.detect_many(world.poses[None], budget=1.0)
+
+
 def scaled_pose(factor):
     pose = np.eye(4)
     pose[:3, :3] *= factor

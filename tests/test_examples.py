@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_cli import write_obj
-from tests.tiny import box
+from jostle.shapes.build import box, icosphere
+from jostle.shapes.save import save
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -21,19 +21,20 @@ def test_the_example_runs(path, tmp_path):
     assert result.stdout.strip()
 
 
-def test_the_python_of_the_readme_runs(tmp_path):
-    import trimesh
+def test_the_python_of_the_readme_runs_and_prints_what_it_says(tmp_path):
+    blocks = re.findall(r"```(python|text)\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert [language for language, _ in blocks] == ["python", "text"]
+    save(icosphere(3), tmp_path / "ball.stl")
+    save(box((4, 4, 2), (0, 0, -1)), tmp_path / "wall.obj")
+    (_, code), (_, expected) = blocks
+    result = subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == expected
 
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    assert len(blocks) == 3
-    trimesh.creation.icosphere(subdivisions=1).export(tmp_path / "ball.stl")
-    write_obj(tmp_path / "wall.obj", box((-2, -2, -2), (2, 2, 0)))
-    outputs = []
-    for block in blocks:
-        result = subprocess.run([sys.executable, "-W", "error", "-c", block], cwd=tmp_path, capture_output=True, text=True)
-        assert result.returncode == 0, result.stderr
-        outputs.append(result.stdout)
-    assert "[('ball', 'wall')] [Kind.CROSSING]" in outputs[0]  # they cross
-    assert outputs[1].startswith("0.4")  # of the way from 9 above the wall to 9 below it
-    assert "face" in outputs[1]
-    assert re.match(r"[1-9]\d* (True|False) \d+ [\d.]+$", outputs[2])  # how far it comes is the clock's business
+
+def test_the_readme_is_short_and_its_links_lead_somewhere():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 80
+    targets = re.findall(r"\]\(([^)#]+)", text)
+    assert len(targets) > 30
+    assert [target for target in targets if not (ROOT / target).exists()] == []

@@ -42,6 +42,11 @@ def collide(
 ) -> Report:
     """Find which faces of two meshes touch.
 
+    Each call prepares both meshes anew, also `jostle.Mesh` objects. For a second question about the same meshes keep a
+    `World`, or a `Pair` for yes or no and distances: they prepare once.
+
+    The bodies are called "a" and "b" and have the ids 0 and 1.
+
     Parameters
     ----------
     a, b : jostle.Mesh, trimesh.Trimesh, (vertices, faces) or a path
@@ -51,7 +56,13 @@ def collide(
     rows, clearance, solid, self_collision, itself, adjacent, motion, all_contacts, separation, budget
         As in `World.detect`.
 
-    The bodies are called "a" and "b" and have the ids 0 and 1.
+    Examples
+    --------
+    >>> report = jostle.collide("ball.stl", "wall.obj", pose_a=jostle.translation((0, 0, 0.9)))
+    >>> report.pairs.names
+    [('a', 'b')]
+    >>> report.pairs.kinds
+    [Kind.CROSSING]
     """
     refuse_options(collide, unknown)
     query = Query(
@@ -73,7 +84,17 @@ def distance(
 ) -> Closest:
     """Return the distance between two surfaces; 0.0 if they touch.
 
-    The answer has the closest points, in world coordinates, and their faces.
+    The answer has the closest points, in world coordinates, and their faces. A mesh inside another is at a positive
+    distance from its surface; `collide(a, b, solid=True)` tells inside from outside. Each call prepares both meshes anew,
+    also `jostle.Mesh` objects; `World.distance` and `Pair.distance` keep what they prepared.
+
+    Examples
+    --------
+    >>> closest = jostle.distance("ball.stl", "wall.obj", pose_a=jostle.translation((0, 0, 1.5)))
+    >>> round(closest.distance, 3)
+    0.5
+    >>> closest.point_b.round(3) + 0.0
+    array([0., 0., 0.])
     """
     world = World(method)
     return world.distance(world.add(a, pose_a, "a"), world.add(b, pose_b, "b"))
@@ -92,6 +113,10 @@ def self_collide(
 ) -> Report:
     """Find which faces of one mesh touch each other.
 
+    Each call prepares the mesh anew; `World.detect(self_collision=True)` prepares it once.
+
+    The body is called "mesh" and has the id 0.
+
     Parameters
     ----------
     mesh : jostle.Mesh, trimesh.Trimesh, (vertices, faces) or a path
@@ -101,7 +126,11 @@ def self_collide(
     rows, clearance, solid, budget
         As in `World.detect`.
 
-    The body is called "mesh" and has the id 0.
+    Examples
+    --------
+    >>> from jostle.shapes import build
+    >>> len(jostle.self_collide(build.torus()).contacts)  # a closed ring that does not cross itself
+    0
     """
     refuse_options(self_collide, unknown)
     query = Query(rows, clearance, solid, True, adjacent, budget=budget)
@@ -123,7 +152,8 @@ def first_contact(
 ) -> FirstContact:
     """Return when and where two moving meshes first touch.
 
-    The time is a fraction 0 … 1 of the motion, inf if they never touch.
+    The time is a fraction 0 … 1 of the motion, inf if they never touch. Each call prepares both meshes anew, also
+    `jostle.Mesh` objects; a kept `World("bounding_tree")` with `detect(motion=True)` prepares them once.
 
     Parameters
     ----------
@@ -140,9 +170,11 @@ def first_contact(
 
     Examples
     --------
-    >>> first = jostle.first_contact(cover, housing, to_a=T)
+    >>> above, below = jostle.translation((0, 0, 9)), jostle.translation((0, 0, -9))
+    >>> first = jostle.first_contact("ball.stl", "wall.obj", to_a=below, pose_a=above)
     >>> if first:
-    ...     print(first.time, first.feature_a, first.feature_b, first.point)
+    ...     print(round(first.time, 3), first.feature_b[0])  # of the way down, and what it meets
+    0.444 face
     """
     from jostle.continuous.first_contact import FirstContact
 

@@ -30,6 +30,7 @@ LARGEST_ID = 2**31 - 1  # of a body: ids are int32 in rows
 ALL_BITS = 0xFFFFFFFF  # of categories and masks
 LONGEST_SHOWN = 200  # characters of a value in a message
 RIGID_TOLERANCE = 1e-5  # largest accepted entry of |RᵀR − I|; poses from files are not quite orthonormal
+NO_POINTS = "points without faces are not served"
 
 _NO_NUMBERS = (bool, str, bytes, bytearray, memoryview)  # float() accepts most of them
 
@@ -117,7 +118,7 @@ def as_faces(value: ArrayLike, vertex_count: int, owner: str, field: str = "face
     if array.ndim != 2 or array.shape[1] != 3:
         raise InputError(f"{_place(owner, field)} has shape {array.shape}; it must be (m, 3), triangles only")
     if len(array) == 0:
-        raise InputError(f"{_place(owner, field)} is empty; a mesh needs at least one face")
+        raise InputError(f"{_place(owner, field)} is empty; a mesh needs at least one face: {NO_POINTS}")
     if array.dtype.kind == "f":
         raise InputError(f"{_place(owner, field)} has dtype {array.dtype}; indices must be integers")
     bad = (array < 0) | (array >= vertex_count)

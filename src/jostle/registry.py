@@ -93,8 +93,13 @@ def register(name: str, method: type[Method]) -> None:
 
     Examples
     --------
-    >>> jostle.register("mine", MyMethod)
-    >>> world = jostle.World("mine(level=3)")
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Mine(jostle.WideTree):
+    ...     level: int = 1
+    >>> jostle.register("mine", Mine)
+    >>> jostle.World("mine(level=3)").method.level
+    3
     """
     if not isinstance(name, str) or not name.isidentifier():
         from jostle.cast import shown

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-LOCKS = ("requirements-demo.lock", "requirements.lock")
+LOCKS = ("requirements-demo.lock", "requirements.lock", "requirements-docs.lock")
 
 
 def entries(lock: str) -> dict[str, tuple[str, int]]:
@@ -25,14 +25,23 @@ def entries(lock: str) -> dict[str, tuple[str, int]]:
 @pytest.mark.parametrize("lock", LOCKS)
 def test_every_package_is_pinned_and_has_hashes(lock):
     packages = entries(lock)
-    assert {"numpy", "numba", "hatchling"} <= packages.keys()
+    assert {"numpy", "numba", "mkdocs" if "docs" in lock else "hatchling"} <= packages.keys()
     assert not [name for name, (_, hashes) in packages.items() if hashes == 0]
 
 
-def test_both_locks_agree_on_versions():
-    demo, tests = (entries(lock) for lock in LOCKS)
+def test_the_locks_agree_on_versions():
+    """One environment may hold all of them, in any order of installing."""
+    demo, tests, documents = ({name: version for name, (version, _) in entries(lock).items()} for lock in LOCKS)
     assert demo.keys() <= tests.keys()
     assert {name: tests[name] for name in demo} == demo
+    shared = documents.keys() & tests.keys()
+    assert {name: tests[name] for name in shared} == {name: documents[name] for name in shared}
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_pin_holds_for_every_python(lock):
+    """A requirement for one Python alone has its marker; its pin must not, or others install none."""
+    assert " ; " not in (ROOT / lock).read_text(encoding="utf-8")
 
 
 def test_every_licence_is_listed():

@@ -65,6 +65,25 @@ def test_check_says_that_solids_overlap(files, jostle):
     assert "touch without crossing" in flush.stdout
 
 
+def test_check_says_when_a_file_has_several_nodes(files, tmp_path, jostle):
+    import trimesh
+
+    scene = trimesh.Scene([trimesh.creation.box(), trimesh.creation.box().apply_translation((5, 0, 0))])
+    scene.export(tmp_path / "two.glb")
+    trimesh.Scene([trimesh.creation.box()]).export(tmp_path / "one.glb")
+    result = jostle("check", files[0], tmp_path / "two.glb", "--translate", "9", "0", "0")
+    assert result.returncode == 0
+    note = "are tested as one mesh, and not against each other; jostle.World.from_scene makes a body of each\n"
+    assert result.stderr == f"jostle: note: the 2 nodes of {tmp_path / 'two.glb'} {note}"
+    assert jostle("check", files[0], tmp_path / "one.glb").stderr == ""
+
+
+def test_check_says_that_a_folder_is_one(files, tmp_path, jostle):
+    result = jostle("check", files[0], tmp_path)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"jostle: {tmp_path}: it is a folder; name one of the files in it (")
+
+
 def test_check_takes_methods_without_faces(files, jostle):
     small, large = files
     by_planes = ("--method", "separating_plane")
@@ -268,13 +287,11 @@ def test_the_methods_are_readable_in_a_narrow_window(monkeypatch, width, table):
             assert lines[lines.index(name) + 1] == f"    answers for: {semantics}"
 
 
-def test_the_table_of_methods_in_the_readme_is_that_of_the_traits():
-    from pathlib import Path
-
+def test_the_table_of_methods_in_the_documents_is_that_of_the_traits():
     from jostle.cli.methods import as_markdown
 
-    readme = (Path(__file__).parents[2] / "README.md").read_text()
-    assert as_markdown() in readme
+    page = Path(__file__).parents[2] / "docs" / "choosing" / "which_method.md"
+    assert as_markdown() in page.read_text(encoding="utf-8")
 
 
 def test_the_stored_table_of_methods_is_that_of_the_traits():

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -189,6 +190,69 @@ def test_a_narrow_terminal_is_not_wrapped(compiler, stderr, monkeypatch):
     monkeypatch.setenv("COLUMNS", "30")
     compiler.compile(OUTER, seconds=2.0)
     assert max(map(len, re.split("[\r\n]", terminal.getvalue()))) == 29
+
+
+class Page:
+    """The output of a notebook's cell, as a fake of IPython's shell."""
+
+    kernel = object()
+
+    def __init__(self) -> None:
+        self.display_pub, self.shown, self.updates = self, {}, []
+
+    def publish(self, data, metadata, transient, update):
+        assert update is (transient["display_id"] in self.shown)
+        assert set(data) == {"text/plain"}
+        self.shown[transient["display_id"]] = data["text/plain"]
+        self.updates.append(data["text/plain"])
+
+
+@pytest.fixture
+def notebook(monkeypatch):
+    page = Page()
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: page))
+    monkeypatch.setattr(sys, "ps1", "In : ", raising=False)  # IPython has one
+    return page
+
+
+def test_a_notebook_has_one_line_that_is_rewritten(compiler, stderr, notebook):
+    stream = stderr(io.StringIO())
+    compiler.compile_all()
+    compiler.clock.seconds += 2 * PAUSE_SECONDS
+    compiler.tick()
+    assert list(notebook.shown.values()) == ["jostle: compiled 3 kernels in 3 s; they are cached somewhere"]
+    assert notebook.updates[0] == "jostle: compiling kernels, for the first use only: 0 of 4 ready, 1 s"
+    compiler.compile(UNUSED, seconds=2.0)
+    compiler.tick()
+    assert len(notebook.shown) == 2  # in the output of a later cell
+    assert stream.getvalue() == ""
+
+
+def test_a_notebook_that_is_gone_is_no_error(compiler, stderr, notebook):
+    stderr(io.StringIO())
+    notebook.publish = None
+    compiler.compile_all()
+    compiler.clock.seconds += 2 * PAUSE_SECONDS
+    compiler.tick()
+
+
+@pytest.mark.parametrize("module", [None, SimpleNamespace(), SimpleNamespace(get_ipython=lambda: None)])
+def test_without_a_kernel_lines_go_to_stderr(compiler, stderr, monkeypatch, module):
+    monkeypatch.setitem(sys.modules, "IPython", module)
+    stream = stderr(io.StringIO())
+    compiler.compile_all()
+    assert "compiling kernels" in stream.getvalue()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_child_of_a_kernel_does_not_write_to_its_notebook(notebook):
+    code = (
+        "import os, sys; from types import SimpleNamespace; "
+        "sys.modules['IPython'] = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=1)); "
+        "from jostle.kernels.notebook import notebook_shell; assert notebook_shell(); "
+        "child = os.fork() or os._exit(notebook_shell() is not None); sys.exit(os.waitpid(child, 0)[1])"
+    )
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 def test_an_interrupt_that_waits_is_reported(compiler, stderr):

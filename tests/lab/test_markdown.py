@@ -37,3 +37,10 @@ def test_runs_without_verdicts_are_left_out_and_nothing_is_printed_that_is_not_t
     assert "About it." in text
     assert "printed" not in text
     assert verdicts_as_markdown([result_with()]) == ""
+
+
+def test_paragraphs_and_items_wrap_at_120_columns():
+    verdict = Verdict("key", "§1", "It is fast. " * 20, "partly", "It is not slow. " * 20, "3 ms " * 40, "1 ms " * 40)
+    text = verdicts_as_markdown([result_with(verdict, caption="What it shows. " * 20)])
+    assert max(map(len, text.splitlines())) <= 120
+    assert [line[:2] for line in text.splitlines() if line.startswith(("- ", "  "))] == ["- ", "  ", "- ", "  ", "- ", "  ", "  "]

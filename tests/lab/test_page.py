@@ -134,12 +134,12 @@ def test_methods_statuses_and_numbers_are_in_the_table(tmp_path, without_plots):
     first, second = (table for table in root.iter(f"{X}table") if table.get("class") == "measured")
     heads = [text_of(cell) for cell in first.find(f"{X}thead").iter(f"{X}th")]
     assert heads == [
-        "faces of a sphere", "method", "status", "median ms", "95 % ms", "max ms", "std. dev. ms", "prepare ms", "memory MiB",
+        "faces of a sphere", "method", "status", "median ms", "95 % ms", "max ms", "std. dev. ms", "prepare ms", "memory MB",
         "contacts", "missed", "extra", "answer",
     ]  # fmt: skip
     rows = [[text_of(cell) for cell in row] for row in first.find(f"{X}tbody")]
     # Frames of 1, 2 and 6 ms: the 95th percentile lies nine tenths of the way from 2 to 6.
-    assert rows[0] == ["8", "wide_tree", "ok", "2.000", "5.600", "6.000", "2.160", "12.5", "3.0", "1,234", "7", "8", "wrong"]
+    assert rows[0] == ["8", "wide_tree", "ok", "2.000", "5.600", "6.000", "2.160", "12.5", "3.1", "1,234", "7", "8", "wrong"]
     assert rows[1] == ["voxmap", *rows[0][2:10], "7 pairs", "8 pairs", "in its band (within 0.1)"]
     assert rows[2] == ["brute_force", "too slow", *["–"] * 10]
     assert rows[3][0] == "3,968"

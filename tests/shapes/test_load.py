@@ -595,6 +595,12 @@ def test_collada_without_its_packages_names_the_extra(tmp_path, monkeypatch, mis
 
 
 @pytest.mark.small
+def test_a_folder_is_called_one(tmp_path):
+    with pytest.raises(InputError, match=r": it is a folder; name one of the files in it \(\.3mf, \.dae, \.glb"):
+        load(tmp_path)
+
+
+@pytest.mark.small
 def test_unknown_endings_name_what_can_be_read(tmp_path):
     (tmp_path / "thing.blend").write_bytes(b"x")
     with pytest.raises(InputError, match=r"'\.blend' cannot be read; choose one of \.3mf, \.dae, \.glb"):

@@ -9,6 +9,7 @@ import sys
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import pytest
 
@@ -59,6 +60,34 @@ def test_a_script_waits_and_a_prompt_does_not(world, monkeypatch):
             patch.setattr(place, name, True, raising=False)
             jostle.view(world).close()
     assert len(waited) == 1
+
+
+def test_a_notebook_shows_the_page_below_the_cell(world, monkeypatch, capsys):
+    shell = SimpleNamespace(kernel=object())
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setattr(builtins, "__IPYTHON__", True, raising=False)
+    viewer = jostle.view(world)  # does not wait
+    assert capsys.readouterr().out == f"open {viewer.address} in a browser\n"
+    shown = viewer._repr_html_()
+    assert shown.startswith(f'<iframe src="{viewer.address}" ')
+    assert f'href="{viewer.address}"' in shown
+    with urllib.request.urlopen(viewer.address, timeout=60) as page:
+        sent = page.headers
+    assert "frame-ancestors http://localhost:* http://127.0.0.1:* https://localhost:* " in sent["Content-Security-Policy"]
+    assert sent["X-Frame-Options"] is None
+    viewer.close()
+    assert viewer._repr_html_() == "Viewer(closed)"
+    with pytest.raises(urllib.error.URLError):
+        status_of(viewer.address)
+
+
+@pytest.mark.parametrize("shell", [None, SimpleNamespace()])
+def test_no_page_may_frame_a_viewer_that_no_notebook_opened(world, monkeypatch, shell):
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    with jostle.view(world, block=False) as viewer, urllib.request.urlopen(viewer.address, timeout=60) as page:
+        assert "frame-ancestors 'none'" in page.headers["Content-Security-Policy"]
+        assert page.headers["X-Frame-Options"] == "DENY"
+        assert "iframe" not in viewer._repr_html_()
 
 
 def test_waiting_ends_by_an_interrupt_and_closes_the_page(world, monkeypatch):

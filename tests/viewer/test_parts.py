@@ -1,6 +1,7 @@
 """The small parts of the viewer: subjects, frames in time, timings, marks, rays, the scale of the page, overlays, the sound."""
 
 import io
+import re
 import wave
 
 import numpy as np
@@ -15,6 +16,7 @@ from jostle.registry import METHODS
 from jostle.render.panels import NOTHING
 from jostle.shapes import build
 from jostle.shapes.save import save
+from jostle.viewer import numbers
 from jostle.viewer.creases import creases_of
 from jostle.viewer.marked_faces import lifted
 from jostle.viewer.overlay_shapes import MOST_SHAPES, as_picture, drawn
@@ -22,6 +24,7 @@ from jostle.viewer.page_scale import SIZE, PageScale
 from jostle.viewer.picking import distance_along
 from jostle.viewer.playback import Playback
 from jostle.viewer.settings import overlay_key, overlay_names
+from jostle.viewer.snapshot import Found, Snapshot
 from jostle.viewer.sound import knock
 from jostle.viewer.subject import subject_of, subject_of_world
 from jostle.viewer.timings import Timings
@@ -50,6 +53,16 @@ def test_playback_leaves_out_no_frame_and_begins_again():
     assert playback.number == 0  # from the start again
     playback.advance(30.0)  # a slow detection: the frames that are late do not come all at once
     assert not playback.advance(30.01)
+
+
+def test_numbers_name_bodies_and_faces_and_the_first_detection():
+    timings = Timings()
+    snapshot = Snapshot(np.empty((0, 4, 4)), {}, Found(), False, 0.5968, 0, None)
+    timings.add(0.5968)
+    words = re.sub("<[^>]*>", " ", numbers.as_html(snapshot, timings, 5, 3072)).split()
+    assert " ".join(words).endswith("detection now 596.8 ms (the first loads code) median – worst – bodies 5 their faces 3,072")
+    timings.add(0.002)
+    assert "the first" not in numbers.as_html(snapshot, timings, 5, 3072)
 
 
 def test_timings_leave_out_the_first_and_forget_the_oldest():

@@ -59,6 +59,8 @@ _LONGEST_CLOCK = 65536.0  # frames after which the clock is reset, before a floa
 class PriorityQueue:
     """Let pairs of bodies sleep until they could touch.
 
+    At least one of the two bounds is required, unless `Volumes.bounds` has bounds per body (the smaller one holds).
+
     Parameters
     ----------
     speed : float, optional
@@ -68,8 +70,6 @@ class PriorityQueue:
         No velocity of a centre changes faster than this, in units per second squared. A collision response does.
     memory : int
         Bytes the queue may use; 8 per body pair, so 16,384 bodies by default.
-
-    At least one of the two bounds is required, unless `Volumes.bounds` has bounds per body (the smaller one holds).
     """
 
     speed: float | None = None

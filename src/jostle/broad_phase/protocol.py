@@ -11,7 +11,15 @@ from jostle.interface.method import OldToNew
 
 @runtime_checkable
 class BroadPhase(Protocol):
-    """Settings of a broad phase: volumes in, pairs out; it knows no meshes."""
+    """Settings of a broad phase: volumes in, pairs out; it knows no meshes.
+
+    Examples
+    --------
+    >>> from jostle.broad_phase import UniformGrid
+    >>> isinstance(UniformGrid(cell=2.0), jostle.BroadPhase)
+    True
+    >>> world = jostle.World(jostle.FaceOctree(broad=UniformGrid(cell=2.0)))
+    """
 
     def start(self, body_count: int) -> PairFinder:
         """Begin finding pairs among this many bodies."""

@@ -35,16 +35,29 @@ def check(
 ) -> None:
     """Check whether two mesh files touch.
 
+    Meshes are surfaces: one inside the other is free, unless --solid is given.
+
+    All nodes of a glTF or GLB file are one mesh here; jostle.World.from_scene makes a body of each.
+
     Exit status: 0 free, 1 they touch, cross, overlap, contain each other or are closer than the clearance, 2 bad input.
     """
     from jostle.cli.check_report import draw, print_json, print_report
+    from jostle.cli.names import visible
     from jostle.cli.pose_options import pose_from_options
+    from jostle.shapes.load import load_counted
     from jostle.world.world import World
 
     check_target("--picture", picture, (a, b), (".png",))
     world = World(method)
-    world.add(str(a), name="A")
-    world.add(str(b), pose_from_options(pose_b, translate, rotate), name="B")
+    for path, name, pose in ((a, "A", None), (b, "B", pose_from_options(pose_b, translate, rotate))):
+        mesh, nodes = load_counted(path)
+        world.add(mesh, pose, name)
+        if nodes > 1:
+            print(
+                f"jostle: note: the {nodes:,} nodes of {visible(str(path))} are tested as one mesh, and not against each other; "
+                "jostle.World.from_scene makes a body of each",
+                file=sys.stderr,
+            )
     rows = "faces" if world.method.traits.tells_where else "pairs"
     report = world.detect(clearance=clearance, solid=solid, rows=rows)
     if solid:

@@ -17,6 +17,13 @@ class FirstContact:
     """When and where two bodies first meet along a motion; true if they do.
 
     Features are given by the vertices of the mesh: ("vertex", (i,)), ("edge", (i, j)) or ("face", (i, j, k)).
+
+    Examples
+    --------
+    >>> above, below = jostle.translation((0, 0, 9)), jostle.translation((0, 0, -9))
+    >>> first = jostle.first_contact("ball.stl", "wall.obj", to_a=below, pose_a=above)
+    >>> round(first.time, 3), first.feature_b[0]
+    (0.444, 'face')
     """
 
     time: float  # 0 … 1 within the motion, inf if they never meet

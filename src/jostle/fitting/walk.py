@@ -119,6 +119,9 @@ def walk(
 ) -> Walk:
     """Move a body along a path to its end, or until it is blocked.
 
+    Each step counts as a `detect` of the world. An interrupted walk changes nothing; `walk_along` leaves the body at the end of the
+    last step.
+
     Parameters
     ----------
     world : World
@@ -132,9 +135,6 @@ def walk(
         Slide along contacts instead of stopping at the first one; needs a separation > 0.
     progress : callable, optional
         progress(share, text) after each recorded pose.
-
-    Each step counts as a `detect` of the world. An interrupted walk changes nothing; `walk_along` leaves the body at the end of the
-    last step.
     """
     path = path_of(poses)
     steps: list[Step] = []

@@ -17,7 +17,9 @@ def translation(offset: ArrayLike) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> body.pose = jostle.translation((0, 0, 0.9)) @ jostle.rotation((0, 0, 1), np.pi / 2)  # turned first, then moved
+    >>> pose = jostle.translation((0, 0, 0.9)) @ jostle.rotation((0, 0, 1), np.pi / 2)  # turned first, then moved
+    >>> pose[:3, 3]
+    array([0. , 0. , 0.9])
     """
     pose = np.eye(4)
     pose[:3, 3] = cast.as_vector(offset, "offset")
@@ -28,6 +30,12 @@ def rotation(axis: ArrayLike, angle: float, through: ArrayLike = (0.0, 0.0, 0.0)
     """Return the pose (4,4) that rotates about an axis (3,) through a point (3,).
 
     The angle is in radians, right-handed.
+
+    Examples
+    --------
+    >>> quarter = jostle.rotation((0, 0, 1), np.pi / 2)
+    >>> np.round(quarter @ (1, 0, 0, 1), 6)
+    array([0., 1., 0., 1.])
     """
     direction = cast.as_array(axis, "", "axis").astype(np.float64)
     angle = cast.as_number(angle, "angle")

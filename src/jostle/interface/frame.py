@@ -26,7 +26,20 @@ from jostle.shapes.mesh import Mesh
 
 @dataclass(frozen=True, eq=False)
 class Bodies:
-    """The bodies of a world in the order of their ids; body i is row i elsewhere."""
+    """The bodies of a world in the order of their ids; body i is row i elsewhere.
+
+    Examples
+    --------
+    >>> class Names(jostle.Plain):
+    ...     def start(self, bodies, shapes):
+    ...         print("starting with", ", ".join(bodies.names))
+    ...         return super().start(bodies, shapes)
+    >>> world = jostle.World(Names())
+    >>> ball, wall = world.add("ball.stl", name="ball"), world.add("wall.obj", name="wall")
+    >>> bool(world.detect())
+    starting with ball, wall
+    True
+    """
 
     ids: Ints  # (n,) ascending, stable for the life of a body, never reused
     names: tuple[str, ...]
@@ -65,7 +78,13 @@ class Bodies:
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """One instant of a world. All arrays have one row per body and are read-only."""
+    """One instant of a world. All arrays have one row per body and are read-only.
+
+    Examples
+    --------
+    A detector gets one in `detect`: `frame.world_vertices(body)` are the vertices of body number `body` in the world. The
+    detector of docs/adding_a_method.md uses it.
+    """
 
     bodies: Bodies
     poses_t0: Floats  # (n,4,4) at the last successful detect

@@ -21,6 +21,12 @@ class Overlay:
 
     Boxes (k,2,3) lower and upper, spheres (k,4) centre and radius, points (k,3), segments (k,2,3), discs (k,7) centre,
     normal and radius, faces {body id: face indices} to mark, and named images (h,w) or (h,w,3).
+
+    Examples
+    --------
+    >>> drawing = jostle.Overlay("one box", boxes=[[(0, 0, 0), (1, 1, 1)]])
+    >>> drawing.title, len(drawing.points)
+    ('one box', 0)
     """
 
     title: str

@@ -27,6 +27,17 @@ class Budget:
 
     A budget in operations gives the same answer on every machine. One in seconds does not; nothing else in jostle makes a result
     depend on a clock.
+
+    Examples
+    --------
+    >>> jostle.Budget(seconds=0.002)
+    Budget(seconds=0.002, operations=None)
+    >>> jostle.Budget(operations=10_000)
+    Budget(seconds=None, operations=10000)
+    >>> world = jostle.World("monte_carlo")
+    >>> report = world.detect(budget=jostle.Budget(seconds=0.002))
+    >>> len(report.pairs)  # no bodies
+    0
     """
 
     seconds: float | None = None
@@ -99,6 +110,16 @@ class Query:
         come no closer, so that sliding and separating bodies are not stopped (docs/conventions.md).
     budget : Budget, optional
         Limit on the method's time or work; `report.complete` says whether it sufficed.
+
+    Examples
+    --------
+    >>> world = jostle.World()
+    >>> ball, wall = world.add("ball.stl", jostle.translation((0, 0, 1.1)), "ball"), world.add("wall.obj", name="wall")
+    >>> near = jostle.Query(rows="pairs", clearance=0.2)
+    >>> world.detect(near).pairs.kinds
+    [Kind.NEAR]
+    >>> world.detect(near, clearance=0.05).pairs.kinds  # an option by name overrides
+    []
     """
 
     kinds: ClassVar[bool] = True  # whether the kinds of pairs are read

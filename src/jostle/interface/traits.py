@@ -114,7 +114,16 @@ def statistical(recall: float) -> Guarantee:
 
 @dataclass(frozen=True)
 class Traits:
-    """The capabilities of a method with its settings."""
+    """The capabilities of a method with its settings.
+
+    Examples
+    --------
+    >>> traits = jostle.Voxmap(accuracy=0.01).traits
+    >>> traits.semantics, traits.tells_where
+    (<Semantics.SOLID: 'solid'>, True)
+    >>> sorted(need.value for need in traits.needs)
+    ['closed', 'rigid']
+    """
 
     semantics: Semantics
     answers: Mapping[Answer, Guarantee]

@@ -1,8 +1,9 @@
 """Progress of long compilations on stderr: the kernels ready, of those needed.
 
-Shown after a second. On a terminal it is one line that is rewritten, elsewhere a line every ten seconds; JOSTLE_QUIET=1 silences
-it. A call may compile several kernels one after another, each with its callees. They count as one piece of work if they follow each
-other closely; its end is reported when nothing has been compiled for a while, or earlier by `finish`.
+Shown after a second. On a terminal, and in the output of a notebook's cell, it is one line that is rewritten, elsewhere
+a line every ten seconds; JOSTLE_QUIET=1 silences it. A call may compile several kernels one after another, each with its
+callees. They count as one piece of work if they follow each other closely; its end is reported when nothing has been
+compiled for a while, or earlier by `finish`.
 
 | state | enters when | leaves to |
 |---|---|---|
@@ -25,6 +26,7 @@ from typing import Any
 
 from jostle.kernels.cache_state import where_kept
 from jostle.kernels.deferral import interrupted
+from jostle.kernels.notebook import NotebookLine, notebook_shell
 
 Function = Callable[..., Any]
 
@@ -60,7 +62,7 @@ def ticking(seconds: float, tick: Callable[[], object]) -> Iterator[None]:
 class StatusLine:
     """A status on stderr, rewritten in place on a terminal. It never raises.
 
-    Elsewhere it is a new line now and then.
+    In a notebook it is a line of the cell's output that is rewritten, elsewhere a new line now and then.
 
     Parameters
     ----------
@@ -72,10 +74,20 @@ class StatusLine:
         self._now = now
         self._shown = ""  # on the terminal's last line
         self._last: float | None = None  # when the last line of a log was written
+        self._in_notebook: NotebookLine | None = None
+
+    @property
+    def is_in_notebook(self) -> bool:
+        """Whether the status is shown in a notebook."""
+        return self._in_notebook is not None
 
     def show(self, text: str) -> None:
         """Show the status; on a log only if the last line is old enough."""
-        if self._is_terminal():
+        if self._in_notebook is None and (shell := notebook_shell()) is not None:
+            self._in_notebook = NotebookLine(shell)
+        if self._in_notebook is not None:
+            self._in_notebook.show(text)
+        elif self._is_terminal():
             text = text[: max(20, shutil.get_terminal_size().columns - 1)]
             if text != self._shown:
                 self._write("\r" + text.ljust(len(self._shown)))
@@ -85,13 +97,17 @@ class StatusLine:
             self._write(text + "\n")
 
     def clear(self) -> None:
-        """Clear the line for other output."""
+        """Clear the line for other output; in a notebook it is not in the way, and stays."""
         if self._shown:
             self._write("\r" + " " * len(self._shown) + "\r")
             self._shown = ""
 
     def end(self, text: str) -> None:
         """Write a last line."""
+        if self._in_notebook is not None:
+            self._in_notebook.show(text)
+            self._in_notebook = None
+            return
         self.clear()
         self._last = None
         self._write(text + "\n")
@@ -207,7 +223,7 @@ class CompileProgress:
         with self._lock:
             if self._since is None:
                 if self.needed and self._now() - self._paused_at >= PAUSE_SECONDS:
-                    self.finish(at_prompt=hasattr(sys, "ps1"))
+                    self.finish(at_prompt=hasattr(sys, "ps1") and not self._line.is_in_notebook)
             elif self.seconds >= PATIENCE_SECONDS and not self._silenced and not is_quiet():
                 self._announced = True
                 what = "compiling kernels, for the first use only"

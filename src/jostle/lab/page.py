@@ -25,7 +25,7 @@ PAGE = "index.html"
 NOTHING = "–"
 _MARKS = {"reproduced": "good", "partly": "half", "refuted": "bad", "not judged": "none"}
 _COLUMNS = (
-    ("median", "ms"), ("95 %", "ms"), ("max", "ms"), ("std. dev.", "ms"), ("prepare", "ms"), ("memory", "MiB"),
+    ("median", "ms"), ("95 %", "ms"), ("max", "ms"), ("std. dev.", "ms"), ("prepare", "ms"), ("memory", "MB"),
     ("contacts", ""), ("missed", ""), ("extra", ""), ("answer", ""),
 )  # fmt: skip
 
@@ -217,7 +217,7 @@ def _table(result: ExperimentResult) -> str:
 
 def _cells(run: MethodRun) -> list[str]:
     times = [milliseconds(seconds) for seconds in (run.median, run.p95, run.maximum, run.deviation, run.prepare_seconds)]
-    memory = NOTHING if run.memory_bytes is None else f"{run.memory_bytes / 2**20:,.1f}"
+    memory = NOTHING if run.memory_bytes is None else f"{run.memory_bytes / 1e6:,.1f}"
     found = NOTHING if not run.contacts else f"{sum(run.contacts):,}"
     unit = " pairs" if run.compared == "body pairs" else ""
     wrong = [NOTHING if count is None else f"{count:,}{unit}" for count in (run.missed, run.extra)]

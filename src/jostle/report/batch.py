@@ -25,6 +25,15 @@ class Batch:
     """The results for n sets of poses; set k has offsets[k] … offsets[k+1]-1.
 
     Rows are sorted by (set, body_a, body_b, face_a, face_b). Columns that were not requested are empty.
+
+    Examples
+    --------
+    >>> world = jostle.World("wide_tree")
+    >>> ball, wall = world.add("ball.stl", name="ball"), world.add("wall.obj", static=True, name="wall")
+    >>> heights = np.array([jostle.translation((0, 0, z)) for z in (0.5, 1.5, 2.5)])
+    >>> batch = world.detect_many(heights, bodies="ball")
+    >>> batch.touching.tolist()
+    [True, False, False]
     """
 
     touching: NDArray[np.bool_]  # (n,) whether any two bodies touch, cross or contain each other

@@ -56,6 +56,13 @@ class Kind(IntEnum):
     """How two faces or bodies meet, in order of severity.
 
     The kind of a body pair is OVERLAPPING or the highest of its rows.
+
+    Examples
+    --------
+    >>> [kind.name for kind in jostle.Kind]
+    ['NEAR', 'TOUCHING', 'B_IN_A', 'A_IN_B', 'CROSSING', 'OVERLAPPING']
+    >>> jostle.Kind.CROSSING > jostle.Kind.TOUCHING  # more severe
+    True
     """
 
     NEAR = contact_kind.NEAR  # apart, but closer than the clearance
@@ -83,7 +90,14 @@ class HasId(Protocol):
 
 @dataclass(frozen=True, init=False)
 class Counters:
-    """Work done, independent of the machine."""
+    """Work done, independent of the machine.
+
+    Examples
+    --------
+    >>> counters = jostle.collide("ball.stl", "wall.obj").counters
+    >>> counters.body_pairs
+    1
+    """
 
     body_pairs: int  # pairs of bodies that reached the narrow phase
     box_tests: int
@@ -207,6 +221,15 @@ class Contacts(Columns):
 
     A new column is one more line here: selecting, joining and exporting rows use all columns, which have one entry per row.
     `face_b` (or `face_a`) is -1 in rows of kind A_IN_B (B_IN_A): the other face is the first of the contained component.
+
+    Examples
+    --------
+    >>> contacts = jostle.collide("ball.stl", "wall.obj", pose_a=jostle.translation((0, 0, 0.9))).contacts
+    >>> contacts.point.shape == contacts.normal.shape == (len(contacts), 3)
+    True
+    >>> crossing = contacts.select(contacts.kind == jostle.Kind.CROSSING)
+    >>> len(crossing) == len(contacts)
+    True
     """
 
     body_a: Ints
@@ -304,7 +327,14 @@ _NO_CONTACTS = Contacts(
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Pairs(Columns):
-    """Body pairs that meet, sorted, each once."""
+    """Body pairs that meet, sorted, each once.
+
+    Examples
+    --------
+    >>> pairs = jostle.collide("ball.stl", "wall.obj", pose_a=jostle.translation((0, 0, 0.9))).pairs
+    >>> len(pairs), pairs.names, pairs.kinds
+    (1, [('a', 'b')], [Kind.CROSSING])
+    """
 
     body_a: Ints
     body_b: Ints
@@ -354,7 +384,10 @@ class Pairs(Columns):
 
     @property
     def names(self) -> list[tuple[str, str]]:
-        """The names of both bodies of each pair; the id as text if a body has no name."""
+        """The names of both bodies of each pair, in order; the id as text if a body has no name.
+
+        `report.names[id]` is the name of one body, also for the columns `body_a` and `body_b` of rows.
+        """
         known = self._names or {}
         return [(known.get(a) or str(a), known.get(b) or str(b)) for a, b in self]
 
@@ -424,6 +457,12 @@ class Closest:
     Ties go to the lowest (face_a, face_b). `distance` is 0.0 exactly if the bodies touch; the points are then one common point of
     any two touching faces. Methods that walk over features of convex bodies also give the features, by mesh vertices: ("vertex",
     (i,)), ("edge", (i, j)) or ("face", (i, j, k, …)), the corners of a whole flat side in order. For others they are None.
+
+    Examples
+    --------
+    >>> closest = jostle.distance("ball.stl", "wall.obj", pose_a=jostle.translation((0, 0, 1.5)))
+    >>> closest.point_a.round(3).tolist(), closest.face_b
+    ([0.0, 0.0, 0.5], 2)
     """
 
     distance: float
@@ -441,6 +480,14 @@ class Reached:
 
     `undiscovered` is the Good–Turing estimate: the chance that the next seed finds a new region. It covers only regions that seeds
     can find, and is 1.0 until a seed is drawn.
+
+    Examples
+    --------
+    >>> world = jostle.World("monte_carlo")
+    >>> ball, wall = world.add("ball.stl", jostle.translation((0, 0, 0.9))), world.add("wall.obj")
+    >>> report = world.detect(budget=jostle.Budget(operations=10_000))
+    >>> report.reached.samples > 0, report.reached.undiscovered < 1
+    (True, True)
     """
 
     operations: int  # the unit of `Budget(operations=…)`
@@ -459,6 +506,16 @@ class Report:
     """The result of one query. Truth value: whether it has any pairs.
 
     `contacts` are the rows, `pairs` their summary by body pair.
+
+    Examples
+    --------
+    >>> report = jostle.collide("ball.stl", "wall.obj", pose_a=jostle.translation((0, 0, 0.9)))
+    >>> bool(report), report.complete
+    (True, True)
+    >>> report.pairs.names
+    [('a', 'b')]
+    >>> sorted(report.to_dicts()[0])[:4]
+    ['body_a', 'body_b', 'depth', 'distance']
     """
 
     pairs: Pairs = field(default_factory=Pairs.empty)

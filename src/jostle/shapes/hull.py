@@ -31,15 +31,15 @@ FIRST_SLICE = 1 << 15  # points or faces
 def hull(points: ArrayLike | Mesh, name: str | None = None) -> Mesh:
     """Return the convex hull as a closed mesh with outward faces.
 
+    The result has the corners of the hull as vertices, in the order of the input. Points that do not span a volume raise
+    `InputError`.
+
     Parameters
     ----------
     points : (n, 3) array of real numbers, or a Mesh
         Of a mesh, the vertices of its faces. Repeated and inner points are fine.
     name : str, optional
         Of the result.
-
-    The result has the corners of the hull as vertices, in the order of the input. Points that do not span a volume raise
-    `InputError`.
     """
     if isinstance(points, Mesh):
         name = f"hull of {points.name}" if name is None else name

@@ -34,6 +34,13 @@ class Limits:
         Values of a JSON document, elements and attributes of an XML document.
     seconds : float
         Time to read the file.
+
+    Examples
+    --------
+    >>> jostle.load("ball.stl", limits=jostle.Limits(faces=10))
+    Traceback (most recent call last):
+        ...
+    jostle.errors.InputError: ball.stl: it has 1,280 faces; at most 10 are read...
     """
 
     file_bytes: int = 4 << 30

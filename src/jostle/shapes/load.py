@@ -68,18 +68,32 @@ def load(path: str | os.PathLike[str], units: str | None = None, name: str | Non
     Returns
     -------
     Mesh
-        For a glTF scene, all nodes in file order, in world coordinates.
+        For a glTF scene, all nodes in file order, in world coordinates; `World.from_scene` makes a body of each.
+
+    Examples
+    --------
+    >>> ball = jostle.load("ball.stl", units="mm")
+    >>> ball.name, ball.units, ball.is_closed
+    ('ball', 'mm', True)
     """
+    return load_counted(path, units, name, limits)[0]
+
+
+def load_counted(
+    path: str | os.PathLike[str], units: str | None = None, name: str | None = None, limits: Limits | None = None
+) -> tuple[Mesh, int]:
+    """Return the mesh of a file, as `load` does, and how many nodes it joins."""
     file, budget = cast.as_path(path), _budget(limits)
     name = printable(file.stem) if name is None else name
     ending = _ending(file)
     with _refusals(file):
         if ending in _SCENES:
-            return _joined(_scene_parts(file, units, budget, file.parent), budget, name)
+            parts = _scene_parts(file, units, budget, file.parent)
+            return _joined(parts, budget, name), len(parts)
         polygons = checked(_READERS[ending](_source(file, budget, None)))
         faces, source = triangles(polygons, budget)
         one_to_one = len(faces) == len(polygons.sizes)
-        return Mesh(*merged(polygons.points, faces), name=name, units=units, source_face=None if one_to_one else source)
+        return Mesh(*merged(polygons.points, faces), name=name, units=units, source_face=None if one_to_one else source), 1
 
 
 def load_scene(
@@ -168,6 +182,8 @@ def _budget(limits: Limits | None) -> Budget:
 def _ending(file: Path) -> str:
     ending = file.suffix.lower()
     if ending not in ENDINGS:
+        if os.path.isdir(file):  # noqa: PTH112, as Path.is_dir raises for names that are too long
+            raise InputError(f"{printable(str(file))}: it is a folder; name one of the files in it ({', '.join(ENDINGS)})")
         raise InputError(
             f"{printable(str(file))}: the ending {printable(file.suffix)!r} cannot be read; choose one of {', '.join(ENDINGS)}"
         )

@@ -50,6 +50,15 @@ class Mesh:
     analytic : object, optional
         The true surface, for methods that cast rays (see `shapes/analytic.py`); without vertices and faces the mesh is its
         tessellation. Its repr is part of the digest. `scaled` keeps it if it can, `moved` and `with_vertices` drop it.
+
+    Examples
+    --------
+    >>> corners = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+    >>> mesh = jostle.Mesh(corners, [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)], name="corner")
+    >>> mesh.is_closed, mesh.is_convex
+    (True, True)
+    >>> mesh.scaled(2).bounds[1]
+    array([2., 2., 2.])
     """
 
     __slots__ = ("__dict__", "_source_face", "analytic", "faces", "name", "units", "vertices")

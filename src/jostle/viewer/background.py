@@ -9,6 +9,7 @@ import time
 
 from jostle import cast
 from jostle.errors import InputError
+from jostle.kernels.notebook import notebook_shell
 from jostle.lab.methods import named
 from jostle.registry import importable_name
 from jostle.viewer.html import escaped, fill
@@ -19,13 +20,19 @@ from jostle.viewer.settings import Settings
 from jostle.viewer.subject import subject_of_world
 from jostle.world.world import World
 
+FRAME_HEIGHT = 560  # pixels, in a notebook
+
 
 class Viewer:
-    """An open page at `address`; `close` or the end of a `with` block closes it."""
+    """An open page at `address`; `close` or the end of a `with` block closes it.
 
-    def __init__(self, address: str, page: contextlib.ExitStack) -> None:
+    A notebook shows the page in the output of the cell, others a link.
+    """
+
+    def __init__(self, address: str, page: contextlib.ExitStack, framed: bool = False) -> None:
         self.address = address
         self._page: contextlib.ExitStack | None = page
+        self._framed = framed
 
     def close(self) -> None:
         """Close the page; calling it again does nothing."""
@@ -55,7 +62,13 @@ class Viewer:
     def _repr_html_(self) -> str:
         if self._page is None:
             return escaped(repr(self))
-        return fill('<a href="{address}" target="_blank" rel="noopener">{address}</a>', address=self.address)
+        link = fill('<a href="{address}" target="_blank" rel="noopener">{address}</a>', address=self.address)
+        if not self._framed:
+            return link
+        return fill(
+            '<iframe src="{address}" title="jostle" style="width:100%;height:{height}px;border:0"></iframe><div>{link}</div>',
+            address=self.address, height=str(FRAME_HEIGHT), link=link,
+        )  # fmt: skip
 
 
 def view(
@@ -68,10 +81,11 @@ def view(
     shadows: bool = True,
     block: bool | None = None,
 ) -> Viewer:
-    """Show the bodies of a world in a browser; drag them, and touching faces turn red.
+    """Show the bodies of a world in a browser or notebook; drag them, and touching faces turn red.
 
-    The page shows a copy, with the world's method: dragging there does not change the world, and later changes of the world are not
-    shown. Only this machine can connect. Needs `pip install 'jostle[viewer]'`.
+    In a notebook the page appears below the cell if the call is its last line, and closes with the kernel or by `close`.
+    The page shows a copy, with the world's method: dragging there does not change the world, and later changes of the
+    world are not shown. Only this machine can connect. Needs `pip install 'jostle[viewer]'`.
 
     Parameters
     ----------
@@ -92,12 +106,14 @@ def view(
     Returns
     -------
     Viewer
-        Its `address` is printed; notebooks show it as a link. `close` closes the page.
+        Its `address` is printed. `close` closes the page.
 
     Examples
     --------
-    >>> viewer = jostle.view(world)
-    >>> viewer.close()
+    >>> world = jostle.World()
+    >>> ball = world.add("ball.stl", jostle.translation((0, 0, 0.9)), "ball")
+    >>> viewer = jostle.view(world)  # doctest: +SKIP
+    >>> viewer.close()  # doctest: +SKIP
     """
     if not isinstance(world, World):
         raise InputError(f"world is {cast.shown(world)}; pass a jostle.World")
@@ -108,9 +124,10 @@ def view(
     settings = Settings(method=method, clearance=clearance, solid=cast.as_flag(solid, "solid"), respond=respond)
     require_viser()
     session = Session(subject_of_world(world, "world"), settings)
+    framed = notebook_shell() is not None
     with contextlib.ExitStack() as page:
-        address = page.enter_context(open_session(session, LOCAL, port, shadows=shadows))
-        viewer = Viewer(address, page.pop_all())
+        address = page.enter_context(open_session(session, LOCAL, port, shadows=shadows, framed=framed))
+        viewer = Viewer(address, page.pop_all(), framed)
     sys.stdout.write(f"open {address} in a browser" + ("; Ctrl-C closes it\n" if waits else "\n"))
     sys.stdout.flush()
     if waits:

@@ -50,11 +50,13 @@ PING_COST = 40.0  # frames: each ping is answered, and no page sends any
 MOST_FRAGMENTS = 1024  # of a message: even an empty one takes memory
 COSTS = {messages.GuiUpdateMessage: 4.0, messages.ScenePointerMessage: 20.0, FileTransferStartUpload: 20.0, FileTransferPart: 2.0}
 
-# Only viser's own inline scripts run, never script attributes; nothing is loaded from elsewhere, and no page may frame this one.
+# Only viser's own inline scripts run, never script attributes; nothing is loaded from elsewhere. No page may frame this one, except
+# pages of this machine, if a notebook opened it.
+_NOTEBOOKS = " ".join(f"{scheme}://{name}:*" for scheme in ("http", "https") for name in ("localhost", "127.0.0.1"))
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' blob:; script-src-attr 'none'; "
     "style-src 'unsafe-inline'; img-src 'self' data: blob:; media-src data:; font-src data:; worker-src blob: data:; "
-    "connect-src 'self' ws://{host} data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "connect-src 'self' ws://{host} data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors {framers}",
     "X-Frame-Options": "DENY",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -68,10 +70,17 @@ _log.addFilter(lambda record: record.getMessage() != "opening handshake failed")
 
 
 class Guard:
-    """Checks what browsers send before viser's server gets it."""
+    """Checks what browsers send before viser's server gets it.
 
-    def __init__(self, admission: Admission) -> None:
-        self.admission = admission
+    Parameters
+    ----------
+    admission : Admission
+    framed : bool
+        Whether a page of this machine, such as a notebook, may show the page in a frame.
+    """
+
+    def __init__(self, admission: Admission, framed: bool = False) -> None:
+        self.admission, self._framed = admission, framed
         self.transfers: Transfers | None = None  # uploads; None accepts no files
         self.uploader: Callable[[int], Any] | None = None  # by client number
         self.server: Any = None
@@ -131,7 +140,8 @@ class Guard:
     def _with_headers(self, response: Response, request: Request) -> Response:
         host = "".join(each for each in "".join(request.headers.get_all("Host")) if each.isalnum() or each in ".-:[]")
         for name, value in _HEADERS.items():
-            response.headers[name] = value.replace("{host}", host)
+            if name != "X-Frame-Options" or not self._framed:  # it cannot name the pages that may
+                response.headers[name] = value.format(host=host, framers=_NOTEBOOKS if self._framed else "'none'")
         return response
 
     def admits(self, connection: GuardedConnection, message: Message) -> bool:
@@ -285,11 +295,11 @@ class _Server(viser.ViserServer):
             super().stop()
 
 
-def open_guarded(admission: Admission, title: str) -> Any:
+def open_guarded(admission: Admission, title: str, framed: bool = False) -> Any:
     """Return a viser server behind its `guard`; its port may not be the requested one."""
     # A browser may disconnect at any moment, even between listing clients and sending to them.
     warnings.filterwarnings("ignore", "Queued a .* on a closed connection", UserWarning)
-    guard = Guard(admission)
+    guard = Guard(admission, framed)
     # viser prints a banner; the command line prints the address itself.
     with contextlib.redirect_stdout(io.StringIO()), _served_by(guard):
         server = _Server(host=admission.host, port=admission.port, label=plain(title), verbose=False)

@@ -32,10 +32,11 @@ def as_html(snapshot: Snapshot | None, timings: Timings, bodies: int, faces: int
         ("touching pairs", f"{touching:,}", f" + {near:,} near" if near else ""),
         ("touching faces", f"{found.face_count:,}", ""),
         ("contacts", f"{found.face_pairs:,}", "" if found.complete else " (budget spent)"),
-        ("detection now", runs, ""),
+        ("detection now", runs, " (the first loads code)" if math.isnan(timings.median) else ""),
         ("median", milliseconds(timings.median), ""),
         ("worst", milliseconds(timings.worst), ""),
-        ("bodies, faces", f"{bodies:,}, {faces:,}", ""),
+        ("bodies", f"{bodies:,}", ""),
+        ("their faces", f"{faces:,}", ""),
     ]
     if len(found.points) == MOST_ARROWS and found.face_pairs > MOST_ARROWS:
         note = f"{MOST_ARROWS:,} of {found.face_pairs:,} contacts drawn" + (f"; {note}" if note else "")

@@ -12,7 +12,14 @@ from jostle.viewer.session import Session
 
 @contextmanager
 def open_session(
-    session: Session, host: str = LOCAL, port: int = 0, *, play: bool = False, prefix: str = "", **page: Any
+    session: Session,
+    host: str = LOCAL,
+    port: int = 0,
+    *,
+    play: bool = False,
+    prefix: str = "",
+    framed: bool = False,
+    **page: Any,
 ) -> Iterator[str]:
     """Show a session in browsers; yield the address to open, with a token if needed.
 
@@ -27,13 +34,15 @@ def open_session(
         Whether to play its motion from the start.
     prefix : str
         Of `host` and `port` in errors: "--" on the command line.
+    framed : bool
+        Whether pages of this machine, such as a notebook, may show it in a frame.
     page
         Further arguments of `Page`.
     """
     from jostle.viewer.page import Page
 
     port = port or free_port(host)
-    server = open_server(host, port, f"jostle: {session.subject.name}", prefix)
+    server = open_server(host, port, f"jostle: {session.subject.name}", prefix, framed)
     on_page = Page(server, session, **page)
     session.start()
     if play:

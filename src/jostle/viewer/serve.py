@@ -76,13 +76,16 @@ def require_viser() -> Any:
     return viser
 
 
-def open_server(host: str, port: int, title: str, prefix: str = "") -> Any:
-    """Return a viser server on exactly this port; open its `guard.admission.address`."""
+def open_server(host: str, port: int, title: str, prefix: str = "", framed: bool = False) -> Any:
+    """Return a viser server on exactly this port; open its `guard.admission.address`.
+
+    With `framed`, pages of this machine may show it in a frame.
+    """
     require_viser()
     from jostle.viewer.guarded import open_guarded
 
     check_address(host, port, prefix)
-    server = open_guarded(Admission.to(host, port), title)
+    server = open_guarded(Admission.to(host, port), title, framed)
     if server.get_port() != port:  # taken in the meantime: viser silently used the next one
         server.stop()
         raise _in_use(port, prefix)

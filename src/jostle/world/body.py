@@ -70,7 +70,18 @@ class BodyList(Sequence["Body"]):
 
 
 class Body:
-    """A mesh placed in a world: a light handle, returned by `World.add`."""
+    """A mesh placed in a world: a light handle, returned by `World.add`.
+
+    Examples
+    --------
+    >>> world = jostle.World()
+    >>> ball = world.add("ball.stl", name="ball")
+    >>> ball.pose = jostle.translation((0, 0, 2))
+    >>> ball.pose[:3, 3]
+    array([0., 0., 2.])
+    >>> float(ball.world_vertices[:, 2].min())
+    1.0
+    """
 
     __slots__ = ("_id", "_world")
 

@@ -65,6 +65,9 @@ __all__ = ["Body", "World"]
 class World:
     """A set of bodies and the method that finds which of them touch.
 
+    A world belongs to one thread at a time; several worlds may run in several threads. See also
+    docs/conventions.md.
+
     Parameters
     ----------
     method : str or Method, optional
@@ -76,7 +79,16 @@ class World:
     workers : int, optional
         Threads that `detect` may use for many body pairs; None for one per processor. The report does not depend on it.
 
-    A world belongs to one thread at a time; several worlds may run in several threads. Docs: conventions.md.
+    Examples
+    --------
+    >>> world = jostle.World()
+    >>> ball = world.add("ball.stl", jostle.translation((0, 0, 0.9)), "ball")
+    >>> wall = world.add("wall.obj", static=True, name="wall")
+    >>> world.detect().pairs.names
+    [('ball', 'wall')]
+    >>> ball.pose = jostle.translation((0, 0, 3))
+    >>> bool(world.detect())
+    False
     """
 
     def __init__(self, method: str | Method | None = None, *, units: str | None = None, workers: int | None = 1) -> None:
@@ -129,8 +141,12 @@ class World:
             Unique in the world; by default made from the mesh's name.
         deformable : bool
             Allow `body.vertices` to be set.
-        static, group, category, mask
-            Filters, see `Body`.
+        static : bool
+            Never test it against another static body.
+        group : int, optional
+            Bodies of one group are not tested against each other.
+        category, mask : int
+            Bits. A pair is tested when the category of each meets the mask of the other.
         """
         made = mesh_of(mesh, None if name is None else cast.as_text(name, "name"))
         roster = self._roster
@@ -340,6 +356,8 @@ class World:
     ) -> Report:
         """Find which faces touch now or, with `motion=True`, since the last detect.
 
+        A detect that raises changes nothing: the next motion still starts at the last successful detect.
+
         Parameters
         ----------
         query : Query, optional
@@ -377,8 +395,6 @@ class World:
             An option is unknown or has an invalid value, as in every call of jostle.
         Unsupported
             The world's method does not support an option (`jostle methods` lists what each supports).
-
-        A detect that raises changes nothing: the next motion still starts at the last successful detect.
         """
         if not (  # one chain: a loop over the ten takes 0.4 µs longer
             rows.__class__ is clearance.__class__ is solid.__class__ is self_collision.__class__  # type: ignore[comparison-overlap]
@@ -463,7 +479,8 @@ class World:
     def in_collision(self) -> bool:
         """Return whether any two bodies touch, stopping at the first pair.
 
-        Does not count as a step.
+        Does not count as a step. Static bodies are not tested against each other: to ask about one body, mark the others
+        static. Bodies are surfaces: one inside another touches nothing (`detect(rows="any", solid=True)` finds it).
         """
         found: Report = self._answer("detect", ANY_PAIR)
         return len(found.pairs) > 0
@@ -478,6 +495,7 @@ class World:
         clearance: float = 0.0,
         solid: bool = False,
         distance: bool = False,
+        **unknown: Never,
     ) -> Batch:
         """Answer for many sets of poses in one call.
 
@@ -503,9 +521,15 @@ class World:
 
         Examples
         --------
-        >>> found = world.detect_many(grasps, bodies="gripper", clearance=0.002, solid=True)
-        >>> grasps[~found.near]
+        >>> world = jostle.World("wide_tree")
+        >>> ball, wall = world.add("ball.stl", name="ball"), world.add("wall.obj", static=True, name="wall")
+        >>> places = np.array([jostle.translation((0, 0, z)) for z in (0.5, 1.5, 2.5)])
+        >>> found = world.detect_many(places, bodies="ball", clearance=0.7)
+        >>> found.touching.tolist(), found.near.tolist()
+        ([True, False, False], [True, True, False])
         """
+        if unknown:
+            refuse_options(World.detect_many, unknown)
         if Serve.BATCH not in self._traits.serves:
             raise Unsupported(f"{self._method_name} does not serve batches (trait serves: no batch); choose another method")
         cast.as_choice(rows, ("any", "pairs", "faces"), "rows")
@@ -541,9 +565,11 @@ class World:
         return [body._row for body in chosen]
 
     def distance(self, a: Body | int | str, b: Body | int | str) -> Closest:
-        """Return the distance of two bodies, with closest points (world) and faces.
+        """Return the distance of the surfaces of two bodies, with closest points (world) and faces.
 
-        Does not count as a step.
+        Does not count as a step. The world keeps the prepared meshes, and begins at the faces that were closest in the
+        last call. A body inside another is at a positive distance from its surface; `detect(solid=True)` tells inside from
+        outside.
         """
         if Answer.DISTANCE not in self._traits.answers:
             raise Unsupported(f"{self._method_name} does not answer distance (trait answers); choose another method")

@@ -85,6 +85,13 @@ class BoundingTree:
         Share of the step by which a time may be early.
     broad : str or BroadPhase
         Finds the body pairs that may meet.
+
+    Examples
+    --------
+    >>> world = jostle.World("bounding_tree(volume=sphere)")
+    >>> same = jostle.World(jostle.BoundingTree(volume="sphere"))
+    >>> world.method == same.method
+    True
     """
 
     volume: str = "obb"

@@ -48,7 +48,15 @@ class FaceShape(NamedTuple):
 
 @dataclass(frozen=True)
 class BruteForce:
-    """Every body against every other, every face against every face: slow and exact."""
+    """Every body against every other, every face against every face: slow and exact.
+
+    Examples
+    --------
+    >>> world = jostle.World("brute_force")
+    >>> same = jostle.World(jostle.BruteForce())
+    >>> world.method == same.method
+    True
+    """
 
     @property
     def traits(self) -> Traits:

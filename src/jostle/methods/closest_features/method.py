@@ -71,6 +71,13 @@ class ClosestFeatures:
         Finds the pairs of cubes that overlap; a name of `jostle.broad_phase.BROAD_PHASES` or an instance.
     warm_start : bool
         Begin at the closest features of the last frame; False begins anew in each frame, for comparison.
+
+    Examples
+    --------
+    >>> world = jostle.World("closest_features(resolution=0.001)")
+    >>> same = jostle.World(jostle.ClosestFeatures(resolution=0.001))
+    >>> world.method == same.method
+    True
     """
 
     resolution: float = 1e-6

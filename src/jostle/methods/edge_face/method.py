@@ -35,7 +35,15 @@ TRAITS = Traits(
 
 @dataclass(frozen=True)
 class EdgeFace:
-    """All edges against all faces: the baseline; it costs edges times faces."""
+    """All edges against all faces: the baseline; it costs edges times faces.
+
+    Examples
+    --------
+    >>> world = jostle.World("edge_face")
+    >>> same = jostle.World(jostle.EdgeFace())
+    >>> world.method == same.method
+    True
+    """
 
     @property
     def traits(self) -> Traits:

@@ -71,6 +71,13 @@ class FaceOctree:
         Centre and edge of the world cube; without it the cube that holds all bodies (level "auto": all that may meet).
     workers : int, optional
         Threads for subtrees; the world's number by default.
+
+    Examples
+    --------
+    >>> world = jostle.World("face_octree(level=6)")
+    >>> same = jostle.World(jostle.FaceOctree(level=6))
+    >>> world.method == same.method
+    True
     """
 
     level: int | str = "auto"

@@ -68,6 +68,13 @@ class ImageSpace:
         only.
     broad : str or BroadPhase, optional
         The broad phase that compares aligned boxes; None takes all pairs.
+
+    Examples
+    --------
+    >>> world = jostle.World("image_space(accuracy=0.01)")
+    >>> same = jostle.World(jostle.ImageSpace(accuracy=0.01))
+    >>> world.method == same.method
+    True
     """
 
     renderer: str = "software"

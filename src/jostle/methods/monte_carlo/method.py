@@ -74,6 +74,13 @@ class MonteCarlo:
         Of the random numbers, 0 … 2^64 - 1. The same seed gives the same answers.
     broad : str or BroadPhase
         The broad phase that chooses the body pairs.
+
+    Examples
+    --------
+    >>> world = jostle.World("monte_carlo(seed=7)")
+    >>> same = jostle.World(jostle.MonteCarlo(seed=7))
+    >>> world.method == same.method
+    True
     """
 
     levels: int | None = None

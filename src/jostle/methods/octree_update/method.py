@@ -56,6 +56,13 @@ class OctreeUpdate:
         Level of the finest nodes of the precomputed octrees, in the cubes about the bodies.
     broad : str or BroadPhase
         Finds overlapping boxes of bodies.
+
+    Examples
+    --------
+    >>> world = jostle.World("octree_update(level=6)")
+    >>> same = jostle.World(jostle.OctreeUpdate(level=6))
+    >>> world.method == same.method
+    True
     """
 
     level: int = 6

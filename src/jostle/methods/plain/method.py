@@ -49,7 +49,18 @@ class FaceOrder(NamedTuple):
 
 @dataclass(frozen=True)
 class Plain:
-    """Exact rows in NumPy alone: quick for one question, slow in a loop."""
+    """Exact rows in NumPy alone: quick for one question, slow in a loop.
+
+    Examples
+    --------
+    >>> world = jostle.World("plain")
+    >>> same = jostle.World(jostle.Plain())
+    >>> world.method == same.method
+    True
+    >>> ball, wall = world.add("ball.stl", jostle.translation((0, 0, 0.9))), world.add("wall.obj")
+    >>> bool(world.detect())
+    True
+    """
 
     @property
     def traits(self) -> Traits:

@@ -71,6 +71,13 @@ class SeparatingPlane:
         A broad phase that chooses the pairs; None tests all pairs, as the paper does.
     cache : bool
         Whether planes are kept from frame to frame. False seeks each one anew, for comparison.
+
+    Examples
+    --------
+    >>> world = jostle.World("separating_plane(concave=hull)")
+    >>> same = jostle.World(jostle.SeparatingPlane(concave="hull"))
+    >>> world.method == same.method
+    True
     """
 
     concave: str = "refuse"

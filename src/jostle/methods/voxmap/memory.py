@@ -111,7 +111,7 @@ def rounded_up(value: float) -> float:
 
 
 def _readable(count: float) -> str:
-    for unit, size in (("GiB", 2.0**30), ("MiB", 2.0**20), ("KiB", 2.0**10)):
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if count >= size:
             return f"{count:.0f} bytes ({count / size:.3g} {unit})" if count < 1e15 else f"{count:.3g} bytes"
     return f"{count:.0f} bytes"

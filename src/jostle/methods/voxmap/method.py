@@ -56,6 +56,13 @@ class Voxmap:
     depth : bool
         Keep signed distances near the surface, so that contacts have a depth and begin where surfaces touch. They take
         3 to 20 times the bytes of the map.
+
+    Examples
+    --------
+    >>> world = jostle.World("voxmap(accuracy=0.01)")
+    >>> same = jostle.World(jostle.Voxmap(accuracy=0.01))
+    >>> world.method == same.method
+    True
     """
 
     accuracy: float | None = None

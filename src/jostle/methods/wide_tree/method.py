@@ -36,6 +36,13 @@ class WideTree:
     ----------
     build : {"morton", "sah"}
         The order of faces: along a space-filling curve, or by the surface-area heuristic (slower to build).
+
+    Examples
+    --------
+    >>> world = jostle.World("wide_tree(build=sah)")
+    >>> same = jostle.World(jostle.WideTree(build="sah"))
+    >>> world.method == same.method
+    True
     """
 
     build: str = "morton"

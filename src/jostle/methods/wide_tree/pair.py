@@ -25,14 +25,18 @@ _IDENTITY = np.eye(4)
 class Pair:
     """Two rigid meshes whose surfaces are tested for contact or measured many times.
 
+    Both meshes are prepared once, here. For faces, points, solids, deforming meshes or more than two bodies use a `World`.
     A pair belongs to one thread at a time; it holds its own scratch memory (1.3 MB, and as much for distances).
 
     Examples
     --------
-    >>> pair = jostle.Pair("gripper.stl", "part.stl")
-    >>> pair.touches(pose_of_gripper, pose_of_part)
-    >>> pair.touches(pose_of_gripper, pose_of_part, clearance=0.002)
-    >>> pair.distance(pose_of_gripper, pose_of_part)
+    >>> pair = jostle.Pair("ball.stl", "wall.obj")
+    >>> pair.touches(jostle.translation((0, 0, 0.9)))
+    True
+    >>> pair.touches(jostle.translation((0, 0, 1.1)), clearance=0.2)
+    True
+    >>> round(pair.distance(jostle.translation((0, 0, 1.5))), 3)
+    0.5
     """
 
     def __init__(self, a: MeshLike, b: MeshLike, method: WideTree | None = None) -> None:

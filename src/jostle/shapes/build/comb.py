@@ -31,6 +31,8 @@ def comb(
 
     The top of the bar is at z = 0.
 
+    The mesh has cones * (2 * segments * rings + 10) + 4 faces.
+
     Parameters
     ----------
     cones : int
@@ -45,8 +47,6 @@ def comb(
         Distance between the axes of neighbouring cones and width of the bar; more than 2 * radius.
     bar : float
         Height of the bar.
-
-    The mesh has cones * (2 * segments * rings + 10) + 4 faces.
     """
     cones, segments, rings = _checked(cones, segments, rings, radius, height, pitch)
     bar = positive(bar, "bar")

@@ -53,6 +53,9 @@ def hand(bend: Sequence[float] | float = 0.0, spread: float = 0.08) -> Mesh:
 
     Wrist at y = 0, fingers along +y, palm towards -z, thumb towards -x.
 
+    The hand is about 0.95 long. Faces do not depend on the arguments: `hand(b).with_vertices(...)` and deforming bodies may
+    use the vertices of any other bend.
+
     Parameters
     ----------
     bend : float, or five floats
@@ -60,9 +63,6 @@ def hand(bend: Sequence[float] | float = 0.0, spread: float = 0.08) -> Mesh:
         hand, 1.2 a fist).
     spread : float
         Radians between neighbouring fingers at the root, 0 … 0.25.
-
-    The hand is about 0.95 long. Faces do not depend on the arguments: `hand(b).with_vertices(...)` and deforming bodies may
-    use the vertices of any other bend.
     """
     fingers = _fingers(bend, spread)
     points, faces = _palm()
