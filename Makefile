@@ -63,6 +63,7 @@ docs: $(VENV)/.installed-docs
 # All pictures of docs/gallery.md, by the commands that stand there.
 pictures: $(VENV)/.installed
 	$(BIN)/python docs/make_pictures.py
+	$(BIN)/python docs/tasks/make_pictures.py
 
 test: $(VENV)/.installed-dev
 	$(WARMUP)

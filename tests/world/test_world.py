@@ -738,3 +738,23 @@ def test_a_frame_keeps_its_poses_whatever_is_placed_later():
         assert (later.poses[1] == second.pose).all()
         assert not any(getattr(later, name).flags.writeable for name in COLUMNS)
         world.detect()
+
+
+def test_preparing_shows_a_line_if_it_is_asked_for_and_takes_long(monkeypatch, capsys):
+    monkeypatch.setattr("jostle.kernels.progress.PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("jostle.kernels.progress.LINE_SECONDS", 0.0)
+    monkeypatch.delenv("JOSTLE_QUIET", raising=False)
+    world = jostle.World("bounding_tree")
+    world.add(jostle.Mesh(box().vertices, box().faces, name="a box"))
+    world.prepare(progress=True)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "jostle: preparing a box, 0%"
+    assert lines[-1] == "jostle: preparing took 0 s"
+    world = jostle.World("bounding_tree")
+    world.add(box())
+    world.prepare(progress=False)
+    monkeypatch.setenv("JOSTLE_QUIET", "1")
+    world.prepare(progress=True)
+    assert capsys.readouterr().err == ""
+    with pytest.raises(jostle.InputError, match=r"progress is 1; pass True"):
+        world.prepare(progress=1)

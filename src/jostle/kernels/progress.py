@@ -125,6 +125,26 @@ class StatusLine:
             sys.stderr.flush()
 
 
+@contextlib.contextmanager
+def shown_progress(doing: str) -> Iterator[Callable[[float, str], None]]:
+    """Show long work on a `StatusLine`: yields a function of a share 0 … 1 and a text.
+
+    Nothing is shown within the first second, or with JOSTLE_QUIET.
+    """
+    line, begin = StatusLine(), time.monotonic()
+    was_shown = False
+
+    def show(share: float, what: str) -> None:
+        nonlocal was_shown
+        if not is_quiet() and time.monotonic() - begin >= PATIENCE_SECONDS:
+            line.show(f"jostle: {doing} {what}, {share:.0%}")
+            was_shown = True
+
+    yield show
+    if was_shown:
+        line.end(f"jostle: {doing} took {time.monotonic() - begin:.0f} s")
+
+
 class CompileProgress:
     """Kernels ready, of those the present work needs; both grow until `finish`.
 

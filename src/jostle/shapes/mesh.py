@@ -222,7 +222,7 @@ class Mesh:
         return "touches_itself" in self.__dict__
 
     @cached_property
-    def times_looked_at_in_part(self) -> list[int]:
+    def _looks_in_part(self) -> list[int]:
         """[count of partial tests]; after some, `touches_itself` is cheaper."""
         return [0]
 

@@ -33,6 +33,7 @@ from jostle.interface.method import Detector, Method, Progress, Shape
 from jostle.interface.overlay import Overlay
 from jostle.interface.query import Budget, Default, Query, default
 from jostle.interface.traits import Answer, Serve
+from jostle.kernels.progress import shown_progress
 from jostle.registry import method_of, name_of
 from jostle.report.batch import Batch
 from jostle.report.report import Closest, Report, replaced
@@ -585,12 +586,27 @@ class World:
         shown: Overlay = self._answer("overlay", cast.as_text(what, "what"))
         return shown
 
-    def prepare(self, progress: Progress | None = None) -> None:
-        """Preprocess the meshes of all bodies now instead of at the first query."""
-        if progress is not None and not callable(progress):
-            raise InputError(f"progress is {cast.shown(progress)}; pass a function of a share and a text")
+    def prepare(self, progress: Progress | bool | None = None) -> None:
+        """Preprocess the meshes of all bodies now instead of at the first query.
+
+        Parameters
+        ----------
+        progress : callable or bool, optional
+            Called with a share 0 … 1 of the work and a text. True shows both in a line: on a terminal and in a notebook it is
+            rewritten, elsewhere there is a new one every ten seconds.
+
+        Examples
+        --------
+        >>> world.prepare(progress=True)
+        """
+        if progress is True:
+            with shown_progress("preparing") as show:
+                self.prepare(show)
+            return
+        if progress not in (None, False) and not callable(progress):
+            raise InputError(f"progress is {cast.shown(progress)}; pass True, or a function of a share and a text")
         with self._alone():
-            self._ready_detector(progress)
+            self._ready_detector(progress or None)
 
     # ------------------------------------------------------------------ files
 
@@ -757,9 +773,10 @@ class World:
         method = self._gears or self.method
 
         def prepare(k: int, mesh: Mesh) -> Shape:
-            if progress is not None:
-                progress(k / len(meshes), mesh.name)
-            return method.prepare_shape(mesh)
+            if progress is None:
+                return method.prepare_shape(mesh)
+            progress(k / len(meshes), mesh.name)
+            return method.prepare_shape(mesh, lambda share, what: progress((k + share) / len(meshes), what))
 
         in_threads = progress is None and getattr(method, "prepares_in_threads", False)
         return self._shapes.of(meshes, prepare, self.workers if in_threads else 1)

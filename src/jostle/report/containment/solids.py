@@ -204,8 +204,8 @@ def _is_cheaper_in_part(mesh: Mesh, deforms: bool) -> bool:
     """
     if len(mesh.faces) < FEW_FACES or (not deforms and mesh.knows_whether_it_touches_itself):
         return False
-    mesh.times_looked_at_in_part[0] += 1
-    return deforms or mesh.times_looked_at_in_part[0] <= TIMES_IN_PART
+    mesh._looks_in_part[0] += 1
+    return deforms or mesh._looks_in_part[0] <= TIMES_IN_PART
 
 
 def _touching_faces(rows: PairRows, pairs: NDArray[np.int64], body: int) -> Ints:
