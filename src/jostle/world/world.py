@@ -601,7 +601,7 @@ class World:
         """
         if progress is True:
             with shown_progress("preparing") as show:
-                self.prepare(show)
+                self.prepare(lambda share, what: show(share, what))
             return
         if progress not in (None, False) and not callable(progress):
             raise InputError(f"progress is {cast.shown(progress)}; pass True, or a function of a share and a text")

@@ -107,8 +107,8 @@ def corners_of_face(body: SolidBody, face: int) -> Triangle:
 def boxes_into(table: Addresses, used: Bools, unused_vertices: Bools, boxes: Floats) -> None:
     """Write the boxes (n,6) of the used bodies' faces, lowest coordinates first.
 
-    unused_vertices (n,): whether a body has vertices that no face uses. Without them the box is that of its vertices, of which there
-    are a sixth as many as corners of faces.
+    unused_vertices (n,): whether a body has vertices that no face uses. Without such ones the box is that of all vertices, of which
+    there are a sixth as many as corners of faces.
     """
     for i in range(table.shape[0]):
         if not used[i]:
