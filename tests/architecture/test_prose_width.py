@@ -9,8 +9,6 @@ pytestmark = pytest.mark.small
 
 ROOT = Path(__file__).parents[2]
 WIDTH = 120
-# Pages that are edited elsewhere right now: to be wrapped, and taken out of here, when that work is merged.
-NOT_YET = {"docs/benchmarks.md", "docs/wide_tree.md"}
 PLACES = ("docs/**/*.md", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "src/jostle/methods/*/README.md")
 PAGES = sorted({path for place in PLACES for path in ROOT.glob(place)})
 FENCE = re.compile(r"^( *)(`{3,}|~{3,})[^\n]*\n.*?^\1\2[ \t]*$", re.MULTILINE | re.DOTALL)
@@ -32,8 +30,6 @@ def long_lines(text: str) -> list[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_prose_wraps(page):
-    if page.relative_to(ROOT).as_posix() in NOT_YET:
-        pytest.skip("edited elsewhere; see NOT_YET")
     assert long_lines(page.read_text("utf-8")) == []
 
 
