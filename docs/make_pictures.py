@@ -100,7 +100,7 @@ def of_tutorial(file: Path) -> None:
             world.add("ball.stl", jostle.translation((0.0, 0.0, 0.9)))
             world.add("wall.obj", name="wall")
         if file.stem == "tutorial_2":
-            world.ignore("blue", "wall", False)
+            world.ignore("roller", "wall", False)
         if file.stem == "tutorial_4":
             for pose in (names["start"], names["end"]):
                 world.add("ball.stl", pose)

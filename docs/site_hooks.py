@@ -212,6 +212,8 @@ def indented_lists(text: str) -> str:
     for line in text.split("\n"):
         indent = len(line) - len(line.lstrip(" "))
         item = None if fence else ITEM.match(line)
+        if item and not columns and above.strip() and item[2] not in ("-", "*", "+", "1."):
+            item = None  # a number at the beginning of a line: on forges, too, it does not end a paragraph
         continues = bool(fence or not line.strip() or (above.strip() and not item and not starts_block(line)))
         if not continues:
             columns = [column for column in columns if column <= indent]
@@ -227,6 +229,15 @@ def indented_lists(text: str) -> str:
             fence = opened[1]
         above = line
     return "\n".join(lines)
+
+
+def one_title(text: str) -> str:
+    """Return a text with one heading of the first level; of several, those after the first go a level down, with what follows.
+
+    A page with several titles has no table of contents.
+    """
+    above, *parts = re.split(r"^(?=# )", text, flags=re.MULTILINE)
+    return above + "".join(parts[:1]) + re.sub(r"^(?=#{1,5} )", "#", "".join(parts[1:]), flags=re.MULTILINE)
 
 
 def starts_block(line: str) -> bool:
@@ -267,4 +278,4 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     path = page.file.src_uri
     boost = next((boost for start, boost in SEARCH_BOOSTS if path.startswith(start)), 1.0)
     page.meta.setdefault("search", {"boost": boost})
-    return indented_lists(outside_code(plain_fences(markdown), lambda text: _links.rewritten(text, path)))
+    return indented_lists(outside_code(plain_fences(markdown), lambda text: one_title(_links.rewritten(text, path))))

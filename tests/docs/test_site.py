@@ -153,6 +153,17 @@ def test_lists_of_forges_become_lists_of_the_site(hooks):
     assert hooks["indented_lists"](forge) == site
 
 
+def test_a_number_that_begins_a_line_is_no_list(hooks):
+    text = "From 22 to\n82. Below it stays.\n"
+    assert hooks["indented_lists"](text) == text
+
+
+def test_a_page_has_one_title(hooks):
+    assert hooks["one_title"]("# A\n\n## a\n") == "# A\n\n## a\n"
+    assert hooks["one_title"]("# A\n\n# B\n\n## b\n") == "# A\n\n## B\n\n### b\n"
+    assert hooks["one_title"]("no title\n") == "no title\n"
+
+
 def test_a_fence_keeps_only_its_language(hooks):
     assert hooks["plain_fences"]("```python no-run\nx\n```\n") == "```python\nx\n```\n"
     assert hooks["plain_fences"]("```\nx\n```\n") == "```\nx\n```\n"

@@ -597,6 +597,8 @@ class World:
 
         Examples
         --------
+        >>> world = jostle.World("bounding_tree")
+        >>> body = world.add(jostle.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)]))
         >>> world.prepare(progress=True)
         """
         if progress is True:
