@@ -748,7 +748,7 @@ def test_preparing_shows_a_line_if_it_is_asked_for_and_takes_long(monkeypatch, c
     world.add(jostle.Mesh(box().vertices, box().faces, name="a box"))
     world.prepare(progress=True)
     lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == "jostle: preparing a box, 0%"
+    assert lines[0] == "jostle: preparing, 0%: a box"
     assert lines[-1] == "jostle: preparing took 0 s"
     world = jostle.World("bounding_tree")
     world.add(box())
@@ -756,5 +756,34 @@ def test_preparing_shows_a_line_if_it_is_asked_for_and_takes_long(monkeypatch, c
     monkeypatch.setenv("JOSTLE_QUIET", "1")
     world.prepare(progress=True)
     assert capsys.readouterr().err == ""
-    with pytest.raises(jostle.InputError, match=r"progress is 1; pass True"):
-        world.prepare(progress=1)
+    for wrong in (1, np.array([1, 2]), "yes"):
+        with pytest.raises(jostle.InputError, match=r"progress is .*; pass True"):
+            world.prepare(progress=wrong)
+
+
+def test_a_line_of_preparing_ends_when_preparing_does(monkeypatch, capsys):
+    monkeypatch.setattr("jostle.kernels.progress.PATIENCE_SECONDS", 0.0)
+    monkeypatch.delenv("JOSTLE_QUIET", raising=False)
+
+    class Interrupted(jostle.Plain):
+        def prepare_shape(self, mesh, progress=None):
+            raise KeyboardInterrupt
+
+    world = jostle.World(Interrupted())
+    world.add(box())
+    with pytest.raises(KeyboardInterrupt):
+        world.prepare(progress=True)
+    assert capsys.readouterr().err.splitlines()[-1] == "jostle: preparing ended after 0 s, unfinished"
+
+
+@pytest.mark.small
+def test_shares_of_preparing_are_of_the_meshes_that_are_missing():
+    world, shares = jostle.World("brute_force"), []
+    for _ in range(5):
+        world.add(box())
+        world.add(tetrahedron())
+    world.prepare(lambda share, what: shares.append(share))
+    assert shares == [0.0, 0.5]
+    world.add(box((3.0, 1.0, 1.0)))
+    world.prepare(lambda share, what: shares.append(share))
+    assert shares == [0.0, 0.5, 0.0]

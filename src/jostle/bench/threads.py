@@ -79,7 +79,7 @@ def _blob(faces: int, seed: int) -> jostle.Mesh:
     return build.blob(faces, seed=seed, roughness=0.6)
 
 
-def _pairs(offset: float, question: str) -> Callable[[Sizes], Run]:
+def _pairs(offset: float, rows: str) -> Callable[[Sizes], Run]:
     """Return the task of four pairs of large blobs, far from each other."""
 
     def make(sizes: Sizes) -> Run:
@@ -98,7 +98,7 @@ def _pairs(offset: float, question: str) -> Callable[[Sizes], Run]:
         def run(workers: int) -> Any:
             world.workers = workers
             world.set_poses(together)
-            return world.detect(rows=question)
+            return world.detect(rows=rows)
 
         return run
 

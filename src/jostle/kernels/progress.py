@@ -137,10 +137,15 @@ def shown_progress(doing: str) -> Iterator[Callable[[float, str], None]]:
     def show(share: float, what: str) -> None:
         nonlocal was_shown
         if not is_quiet() and time.monotonic() - begin >= PATIENCE_SECONDS:
-            line.show(f"jostle: {doing} {what}, {share:.0%}")
+            line.show(f"jostle: {doing}, {share:.0%}: {what}")
             was_shown = True
 
-    yield show
+    try:
+        yield show
+    except BaseException:  # Ctrl-C, too
+        if was_shown:
+            line.end(f"jostle: {doing} ended after {time.monotonic() - begin:.0f} s, unfinished")
+        raise
     if was_shown:
         line.end(f"jostle: {doing} took {time.monotonic() - begin:.0f} s")
 

@@ -193,7 +193,7 @@ class Columns:
     def unchecked(cls, columns: dict[str, Any]) -> Self:
         """Return the record of columns whose names are known to be right: 0.3 µs instead of 1.
 
-        It takes the dict over.
+        The dict becomes the record's own: the caller must not keep it.
         """
         made = object.__new__(cls)
         object.__setattr__(made, "__dict__", columns)
@@ -426,7 +426,7 @@ class Pairs(Columns):
         return self._missing_from(before), before._missing_from(self)
 
     def _missing_from(self, other: Pairs) -> Pairs:
-        """Return the pairs that `other`, which has other ones, does not have."""
+        """Return the pairs that `other` does not have; the two differ."""
         if len(self) == 0:
             return _NO_PAIRS
         if len(other) == 0:

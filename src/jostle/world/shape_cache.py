@@ -73,16 +73,16 @@ class PreparedShapes:
     def __setitem__(self, digest: str, shape: Shape) -> None:
         self._loaded[digest] = shape
 
-    def of(self, meshes: Sequence[Mesh], prepare: Callable[[int, Mesh], Shape], workers: int | None = 1) -> tuple[Shape, ...]:
+    def of(self, meshes: Sequence[Mesh], prepare: Callable[[int, int, Mesh], Shape], workers: int | None = 1) -> tuple[Shape, ...]:
         """Return the shape of each mesh; drop shapes of other meshes.
 
-        `prepare(k, mesh)` is called once for equal meshes that have no shape yet, with so many workers from several threads; if it
-        raises, nothing changes.
+        `prepare(k, count, mesh)` is called once for equal meshes that have no shape yet, of which this is number k of `count`, from
+        several threads if there are workers; if it raises, nothing changes.
         """
         contents = {id(mesh): _Content(mesh) for mesh in {id(mesh): mesh for mesh in meshes}.values()}
         ready: dict[_Content, Shape] = {}
         missing: dict[_Content, int] = {}
-        for k, mesh in enumerate(meshes):
+        for mesh in meshes:
             content = contents[id(mesh)]
             if content in ready:
                 continue
@@ -91,10 +91,10 @@ class PreparedShapes:
             elif self._loaded and mesh.digest in self._loaded:
                 ready[content] = self._loaded[mesh.digest]
             else:
-                missing[content], ready[content] = k, None
+                missing[content], ready[content] = len(missing), None
 
         def make(content: _Content) -> None:
-            ready[content] = prepare(missing[content], content.mesh)
+            ready[content] = prepare(missing[content], len(missing), content.mesh)
 
         in_threads(missing, make, lambda content: len(content.mesh.faces), workers)
         self._shapes, self._loaded = ready, {}

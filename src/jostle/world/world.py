@@ -589,11 +589,13 @@ class World:
     def prepare(self, progress: Progress | bool | None = None) -> None:
         """Preprocess the meshes of all bodies now instead of at the first query.
 
+        A world without a named method answers by NumPy first, which prepares nothing; `World("wide_tree")` prepares its trees.
+
         Parameters
         ----------
         progress : callable or bool, optional
-            Called with a share 0 … 1 of the work and a text. True shows both in a line: on a terminal and in a notebook it is
-            rewritten, elsewhere there is a new one every ten seconds.
+            Called with a share 0 … 1 of the work and a text; one thread does the work then. True shows both in a line: on a
+            terminal and in a notebook it is rewritten, elsewhere there is a new one every ten seconds.
 
         Examples
         --------
@@ -605,10 +607,11 @@ class World:
             with shown_progress("preparing") as show:
                 self.prepare(lambda share, what: show(share, what))
             return
-        if progress not in (None, False) and not callable(progress):
+        progress = None if progress is False else progress
+        if progress is not None and not callable(progress):
             raise InputError(f"progress is {cast.shown(progress)}; pass True, or a function of a share and a text")
         with self._alone():
-            self._ready_detector(progress or None)
+            self._ready_detector(progress)
 
     # ------------------------------------------------------------------ files
 
@@ -774,11 +777,11 @@ class World:
 
         method = self._gears or self.method
 
-        def prepare(k: int, mesh: Mesh) -> Shape:
+        def prepare(done: int, count: int, mesh: Mesh) -> Shape:
             if progress is None:
                 return method.prepare_shape(mesh)
-            progress(k / len(meshes), mesh.name)
-            return method.prepare_shape(mesh, lambda share, what: progress((k + share) / len(meshes), what))
+            progress(done / count, mesh.name)
+            return method.prepare_shape(mesh, lambda share, what: progress((done + share) / count, f"{mesh.name}, {what}"))
 
         in_threads = progress is None and getattr(method, "prepares_in_threads", False)
         return self._shapes.of(meshes, prepare, self.workers if in_threads else 1)

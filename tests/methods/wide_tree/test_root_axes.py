@@ -67,3 +67,34 @@ def test_sheets_that_nearly_meet_with_their_edges_take_one_pair_of_nodes():
     b.pose = translation(near * direction) @ crossed
     assert 0.0 < world.distance(a, b).distance < 2e-3
     assert len(world.detect().pairs) == 0
+
+
+def test_roots_keep_faces_at_the_clearance_under_poses_that_stretch():
+    """Poses are orthonormal to 1e-5 only, and stretch most along a diagonal: padding has to cover it."""
+    rng, near = np.random.default_rng(4), 0
+    for _ in range(40):
+        sign = rng.choice([-1.0, 1.0], 3)
+        stretch = np.eye(4)
+        stretch[:3, :3] += 4.95e-6 * np.outer(sign, sign)
+        plates = [plate(rng, sign), plate(rng, sign + 0.3 * rng.normal(size=3))]
+        poses = [stretch, translation(10.0 ** rng.uniform(-2, 4) * (stretch[:3, :3] @ sign)) @ stretch]
+        distance = jostle.Pair(*plates).distance(*poses)
+        for share in (1.0 - 1e-7, 1.0 + 1e-15, 1.0 + 1e-12, 1.0 + 1e-9, 1.0 + 1e-7, 1.0 + 4e-6):
+            reports = []
+            for method in ("wide_tree", "brute_force"):
+                world = jostle.World(method)
+                for mesh, pose in zip(plates, poses, strict=True):
+                    world.add(mesh, pose)
+                reports.append(world.detect(clearance=share * distance).to_array())
+            assert reports[0].tobytes() == reports[1].tobytes()
+            near += len(reports[0]) > 0
+    assert near > 100
+
+
+def plate(rng, normal):
+    """A thin plate across a direction, with edges at random."""
+    normal = normal / np.linalg.norm(normal)
+    edge = np.cross(normal, rng.normal(size=3))
+    edge /= np.linalg.norm(edge)
+    thin = box((1.0, 10.0 ** rng.uniform(-3, 0), 1e-3))
+    return jostle.Mesh(thin.vertices @ np.array([edge, np.cross(normal, edge), normal]), thin.faces)

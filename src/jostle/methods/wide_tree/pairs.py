@@ -3,9 +3,9 @@
 X is the tree with the larger extent, Y the other (`relative_frame.py`). A node pair is compared as follows:
 
 1. `move_boxes`: moves the eight boxes of each node into the frame of the other tree.
-2. `_meeting_boxes`: tests all 8 x 8 pairs of boxes on six separating axes, three in each frame, eight pairs at a time. (The nine
-   cross axes would cut only 11–13 % more of the node pairs, and cost more than that.) In trees with orientations the frames are
-   those of the nodes, and long boxes have one cross axis (`turned_nodes.py`).
+2. `_boxes_that_meet`: tests all 8 x 8 pairs of boxes on six separating axes, three in each frame, eight pairs at a time. (The nine
+   cross axes would cut only 11–13 % more of the node pairs of plain trees, and cost more than that.) In trees with orientations
+   the frames are those of the nodes, long boxes have one cross axis (`turned_nodes.py`), and roots all nine (`root_axes.py`).
 3. `_push_children`: pushes pairs of children that may meet. A leaf beside an inner node stays as it is.
 4. `compare_leaves`: culls and tests the faces of two leaves (`leaf_pairs.py`).
 

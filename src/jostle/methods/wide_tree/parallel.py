@@ -35,10 +35,10 @@ from jostle.report.report import Counters
 
 ALONE = 3_000  # operations before threads are woken: 0.02 to 0.1 ms
 MANY = 1_000  # pairs for which threads are woken at once
-SOON = 400_000  # operations after twice as many of which a pair is split, if threads are idle: 0.3 to 3 ms
+SOON = 400_000  # operations of a slice, 0.3 to 3 ms; a pair that takes more than two is split, if threads are idle
 HANDS = 16  # parts of the stack of a large pair
-FEW = 16  # pairs so few that the first one may well be large
-CHUNK = 16  # fewest pairs of a portion, of which each may take as long as SOON
+FEW = 16  # pairs of which each is a portion of its own
+CHUNK = 16  # fewest pairs of a portion, of which each may take two slices
 
 
 class Search(NamedTuple):

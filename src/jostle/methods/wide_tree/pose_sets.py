@@ -158,17 +158,17 @@ class PosedPairs:
         return pairs[((lower[a] <= upper[b]) & (lower[b] <= upper[a])).all(axis=1)]
 
     def vertices_of(self, pairs: Ints) -> int:
-        """Return the number of vertices of the bodies of some pairs, those of each pair anew."""
-        return int(self._vertices[self.pairs.pose_a[pairs]].sum() + self._vertices[self.pairs.pose_b[pairs]].sum())
+        """Return the number of vertices of the bodies of some pairs; a body counts for each of its pairs."""
+        return int(self._counts[self.pairs.pose_a[pairs]].sum() + self._counts[self.pairs.pose_b[pairs]].sum())
 
     @cached_property
-    def _vertices(self) -> Longs:
+    def _counts(self) -> Longs:
         """The number of vertices of the body of each pose."""
         return np.array([len(points) for points in self._scene.frame.vertices])[self.body]
 
     def pieces(self, pairs: Ints) -> list[Ints]:
         """Cut a list of pairs where their bodies have too many vertices."""
-        vertices = self._vertices
+        vertices = self._counts
         ends = np.cumsum(vertices[self.pairs.pose_a[pairs]] + vertices[self.pairs.pose_b[pairs]])
         return np.split(pairs, np.flatnonzero(np.diff(ends // VERTICES_AT_ONCE)) + 1) if len(pairs) else []
 

@@ -37,7 +37,7 @@ from jostle.kernels.structs import Record, Run, float32, int64
 from jostle.methods.wide_tree.lanes import POINT_ROWS, boxes_at, in_every_lane
 from jostle.methods.wide_tree.tree import PlacedTree, TreeArrays, TreeFrame
 
-REACH = 1.0 + 1e-5  # length of the rows of a pose, which is orthonormal to 1e-5 in each entry
+REACH = 1.0 + 1.6e-5  # by which a pose stretches a vector at most: RᵀR is the identity to 1e-5 in each entry, to 3e-5 as a whole
 FLOAT32_PADDING = 64.0 * 2.0**-24
 TURNED_PADDING = 4.0 * FLOAT32_PADDING
 LARGEST_RATIO = 2.0**60

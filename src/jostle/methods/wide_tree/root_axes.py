@@ -7,7 +7,8 @@ they cull (half as much time again, where pipes, discs and gears nearly meet).
 Let e be coordinate axis k of the frame of X's root and m = column j of the matrix from Y's into it. The axis e × m has two
 coordinates: -b along axis k + 1 and a along axis k + 2, where a and b are m's. Any axis is valid: a point of X and one of Y that
 coincide are apart by at most `padding` per coordinate, so by padding · (|a| + |b|) on the axis. All numbers are float32 taken
-exactly. The roundings of float64 stay below 2^-44 · (|a| + |b|), in a padding of 2^-18 that has room for 2^-19 · (|a| + |b|).
+exactly. The roundings of float64 stay below 2^-44 · (|a| + |b|). The padding has room for them: 111 · 2^-24 of it are for roundings
+of float32 (`relative_frame.py`), of which this test has none.
 """
 
 from __future__ import annotations

@@ -160,12 +160,12 @@ def copied(found: Found) -> Found:
     return keys.copy(), pair.copy(), distance.copy()
 
 
-def rows_in_order(work: Workspace, pairs: int, clearance: float) -> Rows:
+def rows_in_order(work: Workspace, pair_count: int, clearance: float) -> Rows:
     """Return the rows found of some pairs, sorted, as new columns."""
     if work.row_count() == 0:
         return NO_ROWS  # new columns take 2.5 µs, a sixth of a call
     found = work.found()
-    if pairs == 1 and clearance == 0.0:  # all distances are 0
+    if pair_count == 1 and clearance == 0.0:  # all distances are 0
         found[0].sort()
     else:
         sort_rows(found)

@@ -63,7 +63,7 @@ def touch(question: Addresses, poses: Floats) -> int:
 
 
 class TouchSearch:
-    """A workspace for one question at a time, which is not used again after an interrupt.
+    """A workspace for one question at a time; that of an interrupted one must not be used again.
 
     Parameters
     ----------

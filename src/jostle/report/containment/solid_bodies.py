@@ -108,7 +108,7 @@ def boxes_into(table: Addresses, used: Bools, unused_vertices: Bools, boxes: Flo
     """Write the boxes (n,6) of the used bodies' faces, lowest coordinates first.
 
     unused_vertices (n,): whether a body has vertices that no face uses. Without such ones the box is that of all vertices, of which
-    there are a sixth as many as corners of faces.
+    closed meshes have a sixth as many as corners of faces.
     """
     for i in range(table.shape[0]):
         if not used[i]:
