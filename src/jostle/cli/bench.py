@@ -77,8 +77,7 @@ def peers(
     """Compare jostle with python-fcl, Coal, MeshLib, IPC Toolkit and libigl.
 
     Needs the extra "bench". Same meshes and poses, one thread and one process each, interleaved rounds, medians. Answers are
-    checked against an exact reference. Ctrl-C prints the results so far. The scenario kinds takes half an hour, with --quick some
-    minutes.
+    checked against an exact reference. Ctrl-C prints the results so far. The scenario kinds takes 45 minutes, with --quick two.
     """
     from jostle.atomic_file import write_text
     from jostle.bench.kinds import table as kinds_table
